@@ -1,0 +1,243 @@
+/// Every number of one GPU. Plain values, no defaults: each comes from configs/gpus/*.yaml with its unit and origin.
+/// The field tables in gpu_fields.cpp give key, unit, range and meaning; reader, checks, `describe` and `--set` are
+/// made from them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace strata {
+
+struct ChipConfig {
+  std::string name;          ///< "h100-sxm5-80gb"
+  std::string product;       ///< "NVIDIA H100 SXM5 80GB"
+  std::string architecture;  ///< "ampere" or "hopper"
+};
+
+struct ClockConfig {
+  int sm_max_mhz;     ///< highest SM clock
+  int sm_loaded_mhz;  ///< SM clock with the tensor cores fully busy on random data (power limited)
+  int sm_memory_mhz;  ///< SM clock while HBM is saturated and tensor cores are idle
+  int l2_mhz;         ///< L2 and crossbar clock
+  int hbm_mhz;        ///< HBM clock (data moves on both edges)
+};
+
+struct TopologyConfig {
+  std::vector<int> gpc_sms;        ///< SMs of each GPC; their number is the number of GPCs
+  int sms_per_tpc;                 ///< SMs sharing a TPC
+  int tpcs_per_cpc;                ///< TPCs sharing a CPC; 0 = the part has no CPC level
+  std::vector<int> gpc_partition;  ///< L2 partition (0 or 1) each GPC sits beside
+};
+
+struct SmConfig {
+  int smsps;      ///< sub-partitions
+  int max_warps;  ///< resident warps
+  int max_ctas;   ///< resident CTAs
+  int max_threads;
+  double fma_per_cycle_smsp;  ///< FP32 FMA warp instructions per cycle and SMSP (1.0 = 32 lanes)
+  double alu_per_cycle_smsp;  ///< integer/logic warp instructions per cycle and SMSP
+  double fp64_per_cycle_smsp;
+  double fp16_per_cycle_smsp;     ///< packed half2 warp instructions per cycle and SMSP
+  double mufu_per_cycle_smsp;     ///< special-function warp instructions per cycle and SMSP
+  double uniform_per_cycle_smsp;  ///< uniform-datapath instructions per cycle and SMSP
+  double lsu_per_cycle_sm;        ///< LSU (load, store, shuffle, shared) warp instructions per cycle and SM
+  int alu_latency_cycles;         ///< dependent arithmetic instruction
+  int mufu_latency_cycles;
+  int barrier_latency_cycles;   ///< last arrival at a CTA or named barrier to the release of its waiters
+  int mbarrier_latency_cycles;  ///< last arrival or byte at an mbarrier to a waiter that was polling
+  int cluster_barrier_latency_cycles;
+  int cta_launch_cycles;  ///< CTA assigned to an SM to its first instruction
+  int cta_drain_cycles;   ///< last instruction of a CTA to its resources being free
+  int setmaxnreg_cycles;
+  int instruction_cache_miss_cycles;  ///< first execution of code on an SM: cycles per 128 B line fetched
+};
+
+struct RegisterFileConfig {
+  int registers;        ///< 32-bit registers per SM
+  int allocation_unit;  ///< registers per warp are rounded up to this
+  int max_per_thread;
+  int banks;  ///< per SMSP
+};
+
+struct SharedMemoryConfig {
+  std::int64_t unified_bytes;  ///< L1 and shared memory together, per SM
+  std::int64_t max_bytes;      ///< shared memory per SM
+  std::int64_t max_cta_bytes;
+  std::int64_t reserved_cta_bytes;  ///< taken by the system from each CTA
+  int banks;
+  int bank_bytes;
+  int read_bytes_per_cycle;   ///< read port: LDS, ldmatrix, wgmma operands
+  int fill_bytes_per_cycle;   ///< write port: TMA, cp.async, STS
+  double fill_read_coupling;  ///< share of a fill cycle that also takes the read port (0 = independent, 1 = one port)
+  int latency_cycles;         ///< LDS to use
+  double conflict_latency_cycles;  ///< extra latency per extra wavefront
+  int dsmem_latency_cycles;        ///< load from another SM of the cluster
+  int dsmem_bytes_per_cycle;       ///< per SM
+};
+
+struct L1Config {
+  int line_bytes;
+  int sector_bytes;
+  int latency_cycles;  ///< hit, load to use
+  int bytes_per_cycle;
+  double tags_per_cycle;    ///< distinct lines looked up per cycle
+  int outstanding_sectors;  ///< sector misses in flight per SM (LDG and cp.async)
+  int store_queue_sectors;  ///< store sectors in flight per SM before the LSU stalls
+};
+
+struct TmaConfig {
+  int present;                 ///< 0 or 1
+  int issue_cycles;            ///< per instruction
+  double row_cycles;           ///< per box row
+  int bytes_per_cycle;         ///< request generation
+  int latency_cycles;          ///< added to a plain L2 access
+  int outstanding_bytes;       ///< in flight per SM
+  int descriptor_miss_cycles;  ///< first use of a tensor map on an SM
+  int store_latency_cycles;
+};
+
+struct TensorConfig {
+  // dense multiply-adds per cycle and SM on the fastest path
+  int fma_16bit;
+  int fma_tf32;
+  int fma_8bit;
+  int fma_fp64;
+  int fma_4bit;
+  int wgmma_present;                     ///< 0 or 1
+  double wgmma_operand_bytes_per_cycle;  ///< shared-memory operand rate of wgmma
+  double wgmma_overhead_cycles;          ///< per instruction beyond max(compute, operands)
+  int wgmma_latency_cycles;              ///< issue and drain beyond the compute cycles
+  double wgmma_min_cycles;               ///< shortest interval between instructions
+  double mma_sync_efficiency;            ///< share of the peak that mma.sync reaches (issue interval = ideal / this)
+  double mma_sync_issue_hold;   ///< share of the mma.sync interval for which the SMSP cannot issue other instructions
+  int mma_sync_latency_cycles;  ///< m16n8k16
+};
+
+struct XbarConfig {
+  int sm_read_bytes_per_cycle;   ///< L2 to SM, per SM, SM clock
+  int tpc_read_bytes_per_cycle;  ///< per TPC
+  int cpc_read_bytes_per_cycle;  ///< per CPC, 0 = no limit
+  int gpc_read_bytes_per_cycle;  ///< per GPC, L2 clock
+  int sm_write_bytes_per_cycle;  ///< SM to L2
+  int gpc_write_bytes_per_cycle;
+  int request_latency_cycles;  ///< SM to slice, L2 cycles
+  int reply_latency_cycles;    ///< slice to SM, L2 cycles
+  int hop_spread_cycles;       ///< largest extra latency by distance between GPC and slice, L2 cycles
+};
+
+struct LrcConfig {
+  int present;        ///< 0 or 1
+  int sms_per_group;  ///< SMs whose requests meet in one coalescer; 0 = all SMs of the GPC
+  int merge_limit;    ///< requests merged with one outstanding line
+  int window_cycles;  ///< L2 cycles an entry stays open after its request has left; 0 = until the data returns
+};
+
+struct L2Config {
+  std::int64_t size_bytes;
+  int partitions;
+  int slices;  ///< total
+  int ways;
+  int line_bytes;
+  int sector_bytes;
+  int slice_bytes_per_cycle;  ///< read
+  int slice_write_bytes_per_cycle;
+  double slice_tags_per_cycle;  ///< look-ups
+  int hit_latency_cycles;       ///< L2 cycles inside the slice
+  int home_interleave_bytes;    ///< addresses alternate between partitions at this grain (hashed)
+  std::string near_copy;        ///< "none", "first_fill" or "far_hit"
+  double dirty_limit;           ///< share of the L2 that may be dirty before write-back starts
+  int store_leaves_near_copy;   ///< 0 or 1: a far-homed store keeps a line in the near partition
+  int atomics_per_cycle_slice;
+  int atomic_latency_cycles;
+};
+
+struct FabricConfig {
+  int bytes_per_cycle;  ///< each direction, L2 clock
+  int latency_cycles;   ///< one crossing, L2 cycles
+};
+
+struct HbmConfig {
+  std::int64_t size_bytes;
+  int stacks;
+  int channels_per_stack;
+  int pseudo_channels_per_channel;
+  int pseudo_channel_bits;
+  int bank_groups;
+  int banks_per_group;
+  int row_bytes;
+  int burst_bytes;  ///< one column access
+  // timings in ns
+  double trcd_ns;
+  double trp_ns;
+  double tras_ns;
+  double tcl_ns;
+  double tfaw_ns;
+  double trrd_ns;
+  double tccd_l_ns;  ///< column to column, same bank group
+  double twtr_ns;    ///< write to read turnaround
+  double trtw_ns;    ///< read to write turnaround
+  double twr_ns;
+  double trfc_ns;                ///< refresh busy time of the ranks or banks refreshed at once
+  double trefi_ns;               ///< between refreshes
+  std::string refresh;           ///< "all_bank" or "per_bank"
+  int write_queue_lines;         ///< per pseudo-channel, drained when full
+  int write_drain_lines;         ///< lines written per drain
+  double controller_latency_ns;  ///< slice miss to command, and data to slice, beyond the DRAM timings
+};
+
+struct TlbConfig {
+  std::int64_t page_bytes;
+  int gpc_entries;       ///< reach of the translation cache beside each GPC
+  int miss_cycles;       ///< L2 cycles of a GPC miss that hits the shared level
+  int cold_miss_cycles;  ///< first touch of a page after launch
+};
+
+struct LaunchConfig {
+  double overhead_before_us;  ///< launch to the first CTA, counted in sm__cycles_elapsed
+  double overhead_after_us;   ///< last CTA to the end of the kernel
+  double ctas_per_cycle;      ///< CTA launch rate of the whole GPU, SM clock
+  double host_us;             ///< added to a duration when launches are timed back to back
+};
+
+struct PowerConfig {
+  int board_watts;
+};
+
+struct GpuConfig {
+  ChipConfig chip;
+  ClockConfig clocks;
+  TopologyConfig topology;
+  SmConfig sm;
+  RegisterFileConfig registers;
+  SharedMemoryConfig smem;
+  L1Config l1;
+  TmaConfig tma;
+  TensorConfig tensor;
+  XbarConfig xbar;
+  LrcConfig lrc;
+  L2Config l2;
+  FabricConfig fabric;
+  HbmConfig hbm;
+  TlbConfig tlb;
+  LaunchConfig launch;
+  PowerConfig power;
+
+  [[nodiscard]] int num_sms() const {
+    int n = 0;
+    for (const int sms : topology.gpc_sms) {
+      n += sms;
+    }
+    return n;
+  }
+  [[nodiscard]] int num_pseudo_channels() const {
+    return hbm.stacks * hbm.channels_per_stack * hbm.pseudo_channels_per_channel;
+  }
+  /// Peak HBM bandwidth in GB/s from clock, width and channels.
+  [[nodiscard]] double hbm_peak_gb_per_s() const {
+    return static_cast<double>(num_pseudo_channels()) * hbm.pseudo_channel_bits / 8.0 * 2.0 * clocks.hbm_mhz / 1000.0;
+  }
+};
+
+}  // namespace strata

@@ -1,0 +1,56 @@
+/// The kernels that `strata run` can build, each with its options. A new generator is one entry here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workloads/spec/trace_source.hpp"
+
+namespace strata {
+
+/// The few facts of a target that a kernel's author would look up before choosing a tile. Filled from a GpuConfig by
+/// the application, so that workloads never see a hardware model.
+struct TargetFacts {
+  std::string architecture;  ///< "ampere" or "hopper"
+  bool has_tma = false;
+  bool has_wgmma = false;
+  std::uint32_t num_sms = 0;
+  std::int64_t smem_per_cta_bytes = 0;  ///< largest shared memory of one CTA
+  std::int64_t smem_per_sm_bytes = 0;
+  std::uint32_t registers_per_sm = 65536;
+  std::int64_t memory_bytes = 0;  ///< device memory: shapes that do not fit are refused
+};
+
+enum class OptionType : std::uint8_t { kInt, kFlag, kText };
+
+struct OptionSpec {
+  std::string name;  ///< without dashes: "m", "tile-m", "causal"
+  OptionType type = OptionType::kInt;
+  std::string default_value;  ///< empty = required, or chosen by the kernel when `chosen` is true
+  bool chosen = false;        ///< the kernel chooses a value when none is given, and says which
+  std::string help;           ///< one sentence with unit and allowed values
+};
+
+using KernelOptions = std::map<std::string, std::string>;  ///< option name -> text as given; flags hold "1"
+
+struct BuiltKernel {
+  std::unique_ptr<TraceSource> source;
+  std::string description;         ///< "tile 128x256x64, 4 stages, cooperative, cluster 2x1, raster along M by 8"
+  std::vector<std::string> notes;  ///< what was chosen for the user
+};
+
+struct KernelSpec {
+  std::string name;  ///< "gemm", "flash_attention", ...
+  std::string help;
+  std::vector<OptionSpec> options;
+  /// Throws InputError (key = option) for bad values, UnsupportedError where the target cannot run it.
+  BuiltKernel (*make)(const KernelOptions& options, const TargetFacts& target);
+};
+
+[[nodiscard]] std::span<const KernelSpec> kernel_catalogue();
+
+}  // namespace strata

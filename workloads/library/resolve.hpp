@@ -1,0 +1,41 @@
+/// From what a profiler prints of a launch to the generator that mirrors it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "workloads/kernels/catalogue.hpp"
+#include "workloads/spec/trace_source.hpp"
+
+namespace strata {
+
+/// One row of launches.csv. Cells that were empty are nullopt.
+struct LaunchRow {
+  std::string case_name;
+  std::string seq;
+  std::string op;  ///< gemm, attention, softmax, add, ...
+  std::string dtype;
+  std::string shape;   ///< gemm M,N,K,layout; attention batch,heads,kv_heads,q,kv,d,causal,backend; others rows,cols
+  std::string kernel;  ///< as the profiler prints it
+  std::optional<Dim3> grid;
+  std::optional<Dim3> block;
+  std::optional<Dim3> cluster;  ///< 0x0x0 in the file (no cluster) reads as 1x1x1
+  std::optional<std::uint32_t> registers;
+  std::optional<std::uint32_t> smem_dynamic;
+  std::optional<std::uint32_t> smem_static;
+};
+
+/// One spelling for the names that profilers print differently: "at::native::(anonymous namespace)::" and
+/// "at::<unnamed>::" become "at::", "void " and argument lists go, "ul" suffixes and "> >" are evened out.
+[[nodiscard]] std::string canonical_kernel_name(std::string_view name);
+
+/// "nvjet", "flash_attention_2", "cudnn_sm90_attention", "elementwise", ...; empty when no family knows the name.
+[[nodiscard]] std::string family_of(std::string_view kernel_name);
+
+/// Builds the generator of a launch. Throws UnsupportedError with the reason in words: unknown family, a shape that
+/// does not parse, a variant that is not modelled.
+[[nodiscard]] BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target);
+
+}  // namespace strata
