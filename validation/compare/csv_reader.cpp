@@ -1,0 +1,179 @@
+#include "validation/compare/csv_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <unordered_set>
+#include <utility>
+
+#include "sim/base/error.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
+constexpr int kEnd = std::char_traits<char>::eof();
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
+}
+
+}  // namespace
+
+CsvReader::CsvReader(std::string path) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path_, ignored)) {
+    fail(0, "is a directory; expected a CSV file");
+  }
+  stream_.open(path_, std::ios::binary);
+  if (!stream_) {
+    fail(0, "cannot be opened for reading");
+  }
+  for (const int expected : {0xEF, 0xBB, 0xBF}) {  // a UTF-8 byte-order mark, as spreadsheets write it
+    if (stream_.peek() != expected) {
+      break;
+    }
+    stream_.get();
+  }
+  CsvRecord first;
+  if (!read_record(first)) {
+    fail(0, "is empty; expected a header with column names");
+  }
+  std::unordered_set<std::string> seen;
+  for (const std::string& cell : first.cells) {
+    header_.push_back(trimmed(cell));
+    if (!header_.back().empty() && !seen.insert(header_.back()).second) {
+      fail(first.line, fmt::format("column '{}' appears twice in the header", header_.back()));
+    }
+  }
+}
+
+void CsvReader::fail(int line, const std::string& message) const {
+  throw InputError(Diagnostic{path_, line, 0, {}, message});
+}
+
+std::optional<std::size_t> CsvReader::find(std::string_view column) const {
+  const auto it = std::find(header_.begin(), header_.end(), column);
+  if (it == header_.end()) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(it - header_.begin());
+}
+
+void CsvReader::require(const std::vector<std::string_view>& columns) const {
+  std::string missing;
+  for (const std::string_view column : columns) {
+    if (!find(column)) {
+      missing += fmt::format("{}'{}'", missing.empty() ? "" : ", ", column);
+    }
+  }
+  if (!missing.empty()) {
+    fail(1, fmt::format("the header lacks the column {}; needed are {}", missing, fmt::join(columns, ",")));
+  }
+}
+
+bool CsvReader::next(CsvRecord& record) {
+  if (!read_record(record)) {
+    return false;
+  }
+  if (record.cells.size() != header_.size()) {
+    fail(record.line, fmt::format("has {} cells; the header has {}", record.cells.size(), header_.size()));
+  }
+  return true;
+}
+
+void CsvReader::take(char c, std::string& cell, int first_line) {
+  if (c == '\0') {
+    fail(line_, "holds a zero byte; expected text");
+  }
+  if (++record_bytes_ > kMaxRecordBytes) {
+    fail(first_line, "record is longer than 1 MiB; is a quote missing?");
+  }
+  cell.push_back(c);
+}
+
+void CsvReader::read_quoted(std::string& cell, int first_line) {
+  for (int c = stream_.get(); c != kEnd; c = stream_.get()) {
+    if (c == '"') {
+      if (stream_.peek() != '"') {
+        return;
+      }
+      stream_.get();
+    } else if (c == '\n') {
+      ++line_;
+    }
+    take(static_cast<char>(c), cell, first_line);
+  }
+  fail(first_line, "a quoted cell does not end before the end of the file");
+}
+
+bool CsvReader::read_record(CsvRecord& record) {
+  while (stream_.peek() == '\n' || stream_.peek() == '\r') {  // blank lines
+    line_ += stream_.get() == '\n' ? 1 : 0;
+  }
+  if (stream_.peek() == kEnd) {
+    return false;
+  }
+  record.cells.clear();
+  record.cells.emplace_back();
+  record.line = line_;
+  record_bytes_ = 0;
+  bool after_quote = false;
+  for (int c = stream_.get();; c = stream_.get()) {
+    if (c == '\r' && stream_.peek() == '\n') {
+      continue;
+    }
+    if (c == '\n' || c == kEnd) {
+      ++line_;
+      return true;
+    }
+    if (c == ',') {
+      record.cells.emplace_back();
+      after_quote = false;
+    } else if (after_quote) {
+      fail(line_, "text follows a closing quote; expected a comma or the end of the line");
+    } else if (c == '"' && record.cells.back().empty()) {
+      read_quoted(record.cells.back(), record.line);
+      after_quote = true;
+    } else {
+      take(static_cast<char>(c), record.cells.back(), record.line);
+    }
+  }
+}
+
+std::optional<double> csv_number(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
+  const std::string text = trimmed(record.cells[column]);
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0) {
+    throw InputError(
+        Diagnostic{reader.path(), record.line, 0, reader.header()[column],
+                   fmt::format("'{}' is not a number of zero or more; leave the cell empty if unknown", text)});
+  }
+  return value;
+}
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string out = "\"";
+  for (const char c : text) {
+    out += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+}  // namespace strata

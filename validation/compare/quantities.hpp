@@ -1,0 +1,60 @@
+/// What is compared between a simulation and a measurement, declared once: column names, unit, floor.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace strata {
+
+enum class Quantity : std::uint8_t {
+  kSmCycles,
+  kDurationUs,
+  kDramReadBytes,
+  kDramWriteBytes,
+  kLtsSectors,
+  kLtsFromSmSectors,
+  kLtsFromSmHitSectors,
+  kLtsFabricSectors,
+  kDeliveredSectors,
+  kStoredSectors,
+  kSmemWavefronts,
+  kWarpInsts,
+  kTensorInsts,
+  kCount
+};
+inline constexpr std::size_t kNumQuantities = static_cast<std::size_t>(Quantity::kCount);
+
+struct QuantityInfo {
+  const char* column;           ///< name in predicted.csv, and in a measured CSV unless the next field says otherwise
+  const char* measured_column;  ///< name in a measured CSV; empty = the same
+  double measured_scale;        ///< measured value times this has the predicted column's unit
+  const char* unit;
+  double floor;  ///< scored only where the measured value exceeds this: below it, noise and start-up decide
+};
+
+inline constexpr std::array<QuantityInfo, kNumQuantities> kQuantityInfo{{
+    {"sm_cycles", "", 1, "cycles", 0},
+    {"duration_us", "ncu_duration_ns", 1e-3, "us", 0},
+    {"dram_read_bytes", "", 1, "bytes", 8e6},
+    {"dram_write_bytes", "", 1, "bytes", 32e6},
+    {"lts_sectors", "", 1, "sectors", 100e3},
+    {"lts_from_sm_sectors", "", 1, "sectors", 100e3},
+    {"lts_from_sm_hit_sectors", "", 1, "sectors", 100e3},
+    {"lts_fabric_sectors", "", 1, "sectors", 100e3},
+    {"xbar2l1_read_sectors", "", 1, "sectors", 100e3},
+    {"l12xbar_write_sectors", "", 1, "sectors", 100e3},
+    {"smem_wavefronts", "", 1, "wavefronts", 10e3},
+    {"warp_insts", "", 1, "inst", 10e3},
+    {"tensor_insts", "", 1, "inst", 10e3},
+}};
+
+/// A value of each quantity; nothing where it is not known.
+struct QuantityValues {
+  std::array<std::optional<double>, kNumQuantities> value{};
+  [[nodiscard]] std::optional<double>& operator[](Quantity q) { return value[static_cast<std::size_t>(q)]; }
+  [[nodiscard]] const std::optional<double>& operator[](Quantity q) const { return value[static_cast<std::size_t>(q)]; }
+};
+
+}  // namespace strata
