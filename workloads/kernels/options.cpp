@@ -1,0 +1,144 @@
+#include "workloads/kernels/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace strata {
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above + 1, row[j - 1] + 1, substituted});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_word(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+OptionReader::OptionReader(const KernelOptions& options, std::span<const OptionSpec> specs)
+    : options_(options), specs_(specs) {
+  std::vector<std::string> names;
+  for (const OptionSpec& s : specs_) {
+    names.push_back(s.name);
+  }
+  for (const auto& [name, value] : options_) {
+    if (spec(name) == nullptr) {
+      problem(name, fmt::format("unknown option; did you mean '{}'?", nearest_word(name, names)));
+    }
+  }
+}
+
+const OptionSpec* OptionReader::spec(const std::string& name) const {
+  const auto it = std::find_if(specs_.begin(), specs_.end(), [&](const OptionSpec& s) { return s.name == name; });
+  return it == specs_.end() ? nullptr : &*it;
+}
+
+bool OptionReader::given(const std::string& name) const {
+  const auto it = options_.find(name);
+  return it != options_.end() && !it->second.empty();
+}
+
+std::string OptionReader::text(const std::string& name) const {
+  if (given(name)) {
+    return options_.at(name);
+  }
+  const OptionSpec* s = spec(name);
+  return s == nullptr ? std::string{} : s->default_value;
+}
+
+std::int64_t OptionReader::integer(const std::string& name, std::int64_t lowest, std::int64_t highest,
+                                   std::int64_t fallback) {
+  const std::string value = text(name);
+  if (value.empty()) {
+    return fallback;
+  }
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc::result_out_of_range) {
+    problem(name, fmt::format("{} does not fit 64 bits; expected {} to {}", value, lowest, highest));
+    return fallback;
+  }
+  if (error != std::errc{} || end != value.data() + value.size()) {
+    problem(name, fmt::format("'{}' is not an integer; expected {} to {}", value, lowest, highest));
+    return fallback;
+  }
+  if (number < lowest || number > highest) {
+    problem(name, fmt::format("{} is out of range; expected {} to {}", number, lowest, highest));
+    return fallback;
+  }
+  return number;
+}
+
+std::int64_t OptionReader::required_integer(const std::string& name, std::int64_t lowest, std::int64_t highest) {
+  if (text(name).empty()) {
+    problem(name, fmt::format("is required; expected an integer from {} to {}", lowest, highest));
+    return lowest;
+  }
+  return integer(name, lowest, highest, lowest);
+}
+
+std::string OptionReader::choice(const std::string& name, std::initializer_list<const char*> allowed) {
+  const std::string value = text(name);
+  std::vector<std::string> words(allowed.begin(), allowed.end());
+  if (std::find(words.begin(), words.end(), value) != words.end()) {
+    return value;
+  }
+  std::string list;
+  for (const std::string& word : words) {
+    list += (list.empty() ? "" : ", ") + word;
+  }
+  problem(name, fmt::format("'{}' is not known; expected one of {}; did you mean '{}'?", value, list,
+                            nearest_word(value, words)));
+  return words.front();
+}
+
+bool OptionReader::flag(const std::string& name) {
+  const std::string value = text(name);
+  if (value == "1" || value == "true" || value == "yes" || value == "on") {
+    return true;
+  }
+  if (value.empty() || value == "0" || value == "false" || value == "no" || value == "off") {
+    return false;
+  }
+  problem(name, fmt::format("'{}' is not a switch; expected on or off", value));
+  return false;
+}
+
+void OptionReader::problem(const std::string& name, const std::string& message) {
+  problems_.push_back(Diagnostic{{}, 0, 0, name, message});
+}
+
+void OptionReader::finish() const {
+  if (!problems_.empty()) {
+    throw InputError(problems_);
+  }
+}
+
+}  // namespace strata
