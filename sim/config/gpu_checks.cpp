@@ -1,0 +1,143 @@
+#include "sim/config/gpu_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/config/gpu_description.hpp"
+#include "sim/config/gpu_fields.hpp"
+
+namespace strata {
+
+namespace {
+
+/// Collects problems under a key.
+class Problems {
+ public:
+  void expect(bool good, const char* key, std::string message) {
+    if (!good) {
+      found.push_back({{}, 0, 0, key, std::move(message)});
+    }
+  }
+  std::vector<Diagnostic> found;
+};
+
+void check_topology(const GpuConfig& c, Problems& p) {
+  const TopologyConfig& t = c.topology;
+  p.expect(
+      t.gpc_partition.size() == t.gpc_sms.size(), "topology.gpc_partition",
+      fmt::format("{} elements: must be as long as topology.gpc_sms (= {})", t.gpc_partition.size(), t.gpc_sms.size()));
+  for (const int sms : t.gpc_sms) {
+    if (sms % t.sms_per_tpc != 0) {
+      p.expect(false, "topology.gpc_sms",
+               fmt::format("a GPC of {} SMs: must be a multiple of topology.sms_per_tpc (= {})", sms, t.sms_per_tpc));
+      break;
+    }
+  }
+  for (const int partition : t.gpc_partition) {
+    if (partition >= c.l2.partitions) {
+      p.expect(false, "topology.gpc_partition",
+               fmt::format("partition {}: must be below l2.partitions (= {})", partition, c.l2.partitions));
+      break;
+    }
+  }
+}
+
+void check_sm(const GpuConfig& c, Problems& p) {
+  p.expect(c.sm.max_threads >= c.sm.max_warps * 32, "sm.max_threads",
+           fmt::format("{}: must hold sm.max_warps (= {}) warps of 32 threads", c.sm.max_threads, c.sm.max_warps));
+  p.expect(c.sm.max_warps % c.sm.smsps == 0, "sm.max_warps",
+           fmt::format("{}: must be a multiple of sm.smsps (= {})", c.sm.max_warps, c.sm.smsps));
+  p.expect(c.registers.registers % (c.sm.smsps * c.registers.allocation_unit) == 0, "registers.registers",
+           fmt::format("{}: must be a multiple of sm.smsps x registers.allocation_unit (= {})", c.registers.registers,
+                       c.sm.smsps * c.registers.allocation_unit));
+  p.expect(c.smem.max_bytes <= c.smem.unified_bytes, "smem.max_bytes",
+           fmt::format("{}: must not exceed smem.unified_bytes (= {})", c.smem.max_bytes, c.smem.unified_bytes));
+  p.expect(c.smem.max_cta_bytes + c.smem.reserved_cta_bytes <= c.smem.max_bytes, "smem.max_cta_bytes",
+           fmt::format("{}: with smem.reserved_cta_bytes (= {}) it must not exceed smem.max_bytes (= {})",
+                       c.smem.max_cta_bytes, c.smem.reserved_cta_bytes, c.smem.max_bytes));
+  p.expect(c.clocks.sm_loaded_mhz <= c.clocks.sm_max_mhz, "clocks.sm_loaded_mhz",
+           fmt::format("{}: must not exceed clocks.sm_max_mhz (= {})", c.clocks.sm_loaded_mhz, c.clocks.sm_max_mhz));
+  p.expect(c.clocks.sm_memory_mhz <= c.clocks.sm_max_mhz, "clocks.sm_memory_mhz",
+           fmt::format("{}: must not exceed clocks.sm_max_mhz (= {})", c.clocks.sm_memory_mhz, c.clocks.sm_max_mhz));
+  p.expect(c.tma.present == 0 || (c.tma.bytes_per_cycle > 0 && c.tma.outstanding_bytes >= c.l2.line_bytes),
+           "tma.bytes_per_cycle",
+           "tma.present = 1 needs tma.bytes_per_cycle above 0 and tma.outstanding_bytes of at least one line");
+  p.expect(c.tensor.wgmma_present == 0 || c.tensor.wgmma_operand_bytes_per_cycle > 0,
+           "tensor.wgmma_operand_bytes_per_cycle", "tensor.wgmma_present = 1 needs a rate above 0");
+  p.expect(c.tensor.fma_16bit > 0, "tensor.fma_16bit", "must be above 0");
+}
+
+void check_l2(const GpuConfig& c, Problems& p) {
+  const L2Config& l2 = c.l2;
+  p.expect(l2.slices % l2.partitions == 0, "l2.slices",
+           fmt::format("{}: must be a multiple of l2.partitions (= {})", l2.slices, l2.partitions));
+  for (const auto& [key, line, sector] : {std::tuple{"l2.line_bytes", l2.line_bytes, l2.sector_bytes},
+                                          {"l1.line_bytes", c.l1.line_bytes, c.l1.sector_bytes}}) {
+    p.expect(line % sector == 0, key, fmt::format("{}: must be a multiple of the sector (= {})", line, sector));
+  }
+  p.expect(c.l1.line_bytes == l2.line_bytes, "l1.line_bytes",
+           fmt::format("{}: must equal l2.line_bytes (= {})", c.l1.line_bytes, l2.line_bytes));
+  const std::int64_t grain = static_cast<std::int64_t>(l2.slices) * l2.ways * l2.line_bytes;
+  const std::int64_t below = l2.size_bytes / grain * grain;
+  p.expect(l2.size_bytes % grain == 0 && l2.size_bytes > 0, "l2.size_bytes",
+           fmt::format("{}: must be a multiple of l2.slices x l2.ways x l2.line_bytes (= {}), e.g. {}", l2.size_bytes,
+                       grain, below > 0 ? fmt::format("{} or {}", below, below + grain) : std::to_string(grain)));
+  p.expect(l2.home_interleave_bytes % l2.line_bytes == 0, "l2.home_interleave_bytes",
+           fmt::format("{}: must be a multiple of l2.line_bytes (= {})", l2.home_interleave_bytes, l2.line_bytes));
+}
+
+void check_hbm(const GpuConfig& c, Problems& p) {
+  const HbmConfig& h = c.hbm;
+  const int pseudo_channels = c.num_pseudo_channels();
+  p.expect(pseudo_channels % c.l2.slices == 0 || c.l2.slices % pseudo_channels == 0, "l2.slices",
+           fmt::format("{}: the {} pseudo-channels must divide evenly among the slices, or the slices among them",
+                       c.l2.slices, pseudo_channels));
+  p.expect(
+      pseudo_channels % c.l2.partitions == 0, "hbm.stacks",
+      fmt::format("{} pseudo-channels: must be a multiple of l2.partitions (= {})", pseudo_channels, c.l2.partitions));
+  p.expect(h.pseudo_channel_bits % 8 == 0, "hbm.pseudo_channel_bits",
+           fmt::format("{}: must be a multiple of 8", h.pseudo_channel_bits));
+  p.expect(h.row_bytes % h.burst_bytes == 0, "hbm.row_bytes",
+           fmt::format("{}: must be a multiple of hbm.burst_bytes (= {})", h.row_bytes, h.burst_bytes));
+  p.expect(h.burst_bytes % c.l2.sector_bytes == 0 || c.l2.sector_bytes % h.burst_bytes == 0, "hbm.burst_bytes",
+           fmt::format("{}: must divide or be a multiple of l2.sector_bytes (= {})", h.burst_bytes, c.l2.sector_bytes));
+  p.expect(h.trfc_ns < h.trefi_ns, "hbm.trfc_ns",
+           fmt::format("{}: must be shorter than hbm.trefi_ns (= {}), or refresh never ends", h.trfc_ns, h.trefi_ns));
+  p.expect(h.write_drain_lines <= h.write_queue_lines, "hbm.write_drain_lines",
+           fmt::format("{}: must not exceed hbm.write_queue_lines (= {})", h.write_drain_lines, h.write_queue_lines));
+  p.expect(h.size_bytes > c.l2.size_bytes, "hbm.size_bytes", "must be larger than l2.size_bytes");
+}
+
+}  // namespace
+
+std::vector<Diagnostic> relation_problems(const GpuConfig& config) {
+  Problems problems;
+  check_topology(config, problems);
+  check_sm(config, problems);
+  check_l2(config, problems);
+  check_hbm(config, problems);
+  return std::move(problems.found);
+}
+
+std::vector<Diagnostic> range_problems(const GpuConfig& config) {
+  std::vector<Diagnostic> found;
+  for (const Field& field : gpu_fields()) {
+    if (auto problem = check_field(field, config)) {
+      found.push_back({{}, 0, 0, std::string(field.key), *problem});
+    }
+  }
+  return found;
+}
+
+void validate_config(const GpuConfig& config) {
+  std::vector<Diagnostic> found = range_problems(config);
+  if (found.empty()) {
+    found = relation_problems(config);
+  }
+  if (!found.empty()) {
+    throw InputError(std::move(found));
+  }
+}
+
+}  // namespace strata

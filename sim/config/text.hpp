@@ -1,0 +1,20 @@
+/// Spelling help for error messages: edit distance and the nearest valid name.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata {
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. Cost: O(|a| |b|).
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The candidate closest to `name`, the first of equals; empty when there are no candidates.
+[[nodiscard]] std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+
+/// "; did you mean 'X'?", or nothing when no candidate resembles `name`.
+[[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace strata
