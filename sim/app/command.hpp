@@ -1,0 +1,32 @@
+/// The sub-commands of `strata`. Each adds its options to the program and, when chosen, sets the action to run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace strata::app {
+
+/// Runs the chosen sub-command and returns its exit code; throws InputError and the like.
+using Action = std::function<int()>;
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailure = 1;  ///< the answer is a failure
+inline constexpr int kExitInput = 2;    ///< bad usage or input
+inline constexpr int kExitBug = 3;      ///< a broken invariant of ours
+
+void add_list(CLI::App& app, Action& action);
+void add_describe(CLI::App& app, Action& action);
+void add_run(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_validate(CLI::App& app, Action& action);
+void add_trace(CLI::App& app, Action& action);
+void add_study(CLI::App& app, Action& action);
+
+/// The action of a command that needs one of its sub-commands and got none: an InputError that names them.
+void require_choice(CLI::App& command, Action& action, const std::string& choices);
+
+/// Throws InputError for words on the command line that nothing took, with the nearest valid name.
+void refuse_unknown_words(const CLI::App& app);
+
+}  // namespace strata::app

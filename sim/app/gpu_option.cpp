@@ -1,0 +1,31 @@
+#include "sim/app/gpu_option.hpp"
+
+#include "sim/config/gpu_description.hpp"
+
+namespace strata::app {
+
+void add_gpu_options(CLI::App& command, GpuChoice& choice) {
+  command.add_option("--gpu", choice.gpu, "GPU name (`strata list gpus`) or YAML file")->capture_default_str();
+  command
+      .add_option("--set", choice.overrides,
+                  "replaces one configuration value, as in l2.size=100MiB (`strata describe` lists the keys)")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+}
+
+GpuConfig load_gpu_config(const GpuChoice& choice) { return load_gpu(choice.gpu, choice.overrides).config; }
+
+TargetFacts target_facts(const GpuConfig& gpu) {
+  TargetFacts facts;
+  facts.architecture = gpu.chip.architecture;
+  facts.has_tma = gpu.tma.present != 0;
+  facts.has_wgmma = gpu.tensor.wgmma_present != 0;
+  facts.num_sms = static_cast<std::uint32_t>(gpu.num_sms());
+  facts.smem_per_cta_bytes = gpu.smem.max_cta_bytes;
+  facts.smem_per_sm_bytes = gpu.smem.max_bytes;
+  facts.registers_per_sm = static_cast<std::uint32_t>(gpu.registers.registers);
+  facts.memory_bytes = gpu.hbm.size_bytes;
+  return facts;
+}
+
+}  // namespace strata::app

@@ -1,0 +1,26 @@
+/// The options that every simulating command takes: --gpu and --set.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/config/gpu_config.hpp"
+#include "workloads/kernels/catalogue.hpp"
+
+namespace strata::app {
+
+inline constexpr const char* kDefaultGpu = "h100-sxm5-80gb";
+
+struct GpuChoice {
+  std::string gpu = kDefaultGpu;       ///< name or YAML file
+  std::vector<std::string> overrides;  ///< path=value
+};
+
+void add_gpu_options(CLI::App& command, GpuChoice& choice);
+/// Throws InputError for an unknown GPU, key or value, with the nearest valid name.
+[[nodiscard]] GpuConfig load_gpu_config(const GpuChoice& choice);
+/// What a kernel's author would look up of this GPU.
+[[nodiscard]] TargetFacts target_facts(const GpuConfig& gpu);
+
+}  // namespace strata::app

@@ -1,0 +1,61 @@
+#include "sim/app/kernel_options.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "sim/base/error.hpp"
+
+namespace strata::app {
+
+namespace {
+
+void add_option(CLI::App& kernel, const OptionSpec& option, KernelChoice& choice) {
+  const std::string name = "--" + option.name;
+  if (option.type == OptionType::kFlag) {
+    kernel.add_flag(name, choice.flags[option.name], option.help);
+    return;
+  }
+  CLI::Option* added = kernel.add_option(name, choice.values[option.name], option.help);
+  added->type_name(option.type == OptionType::kInt ? "INT" : "TEXT");
+  added->default_str(option.chosen ? "chosen" : option.default_value);
+}
+
+}  // namespace
+
+void add_kernel_commands(CLI::App& command, KernelChoice& choice) {
+  for (const KernelSpec& spec : kernel_catalogue()) {
+    CLI::App* kernel = command.add_subcommand(spec.name, spec.help);
+    kernel->fallthrough();
+    // Kernels share letters (--m of two GEMMs); only one of them is ever chosen, so they may share the storage.
+    for (const OptionSpec& option : spec.options) {
+      add_option(*kernel, option, choice);
+    }
+    kernel->callback([&choice, &spec] { choice.spec = &spec; });
+  }
+}
+
+BuiltKernel build_kernel(const KernelChoice& choice, const TargetFacts& target) {
+  KernelOptions options;
+  for (const OptionSpec& option : choice.spec->options) {
+    if (option.type == OptionType::kFlag) {
+      if (choice.flags.at(option.name)) {
+        options[option.name] = "1";
+      }
+    } else if (const std::string& value = choice.values.at(option.name); !value.empty()) {
+      options[option.name] = value;
+    }
+  }
+  try {
+    return choice.spec->make(options, target);
+  } catch (const InputError& e) {
+    std::vector<Diagnostic> diagnostics = e.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      if (d.file.empty() && !d.key.empty() && d.key.rfind("--", 0) != 0) {
+        d.key = "--" + d.key;
+      }
+    }
+    throw InputError(std::move(diagnostics));
+  }
+}
+
+}  // namespace strata::app

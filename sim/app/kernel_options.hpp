@@ -1,0 +1,23 @@
+/// Kernel sub-commands made from the catalogue, for `run` and `trace record`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "workloads/kernels/catalogue.hpp"
+
+namespace strata::app {
+
+/// The kernel chosen on the command line, with its options as given.
+struct KernelChoice {
+  const KernelSpec* spec = nullptr;
+  std::map<std::string, std::string> values;  ///< of integer and text options
+  std::map<std::string, bool> flags;
+};
+
+/// Adds one sub-command per kernel; options that a kernel does not know fall through to `command`.
+void add_kernel_commands(CLI::App& command, KernelChoice& choice);
+/// Builds the chosen kernel. Throws InputError that names the option as typed, or UnsupportedError.
+[[nodiscard]] BuiltKernel build_kernel(const KernelChoice& choice, const TargetFacts& target);
+
+}  // namespace strata::app

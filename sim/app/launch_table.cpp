@@ -1,0 +1,92 @@
+#include "sim/app/launch_table.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "sim/base/error.hpp"
+
+namespace strata::app {
+
+LaunchTable::LaunchTable(const std::string& path) : reader_(path) {
+  reader_.require({"case", "seq", "op", "dtype", "shape", "kernel"});
+  case_ = reader_.find("case");
+  seq_ = reader_.find("seq");
+  op_ = reader_.find("op");
+  dtype_ = reader_.find("dtype");
+  shape_ = reader_.find("shape");
+  kernel_ = reader_.find("kernel");
+  grid_ = reader_.find("grid_dim");
+  block_ = reader_.find("block_dim");
+  cluster_ = reader_.find("cluster_dim");
+  registers_ = reader_.find("regs");
+  smem_dynamic_ = reader_.find("smem_dyn");
+  smem_static_ = reader_.find("smem_static");
+  clock_ = reader_.find("sm_clock_mhz");
+}
+
+const std::string& LaunchTable::text(std::optional<std::size_t> column) const {
+  static const std::string kEmpty;
+  return column ? record_.cells[*column] : kEmpty;
+}
+
+std::optional<Dim3> LaunchTable::dim3(std::optional<std::size_t> column) const {
+  const std::string& cell = text(column);
+  if (cell.empty()) {
+    return std::nullopt;
+  }
+  std::array<std::uint32_t, 3> extent{};
+  const char* at = cell.data();
+  const char* const end = at + cell.size();
+  for (std::size_t i = 0; i < extent.size(); ++i) {
+    const auto [stop, status] = std::from_chars(at, end, extent[i]);
+    const bool last = i + 1 == extent.size();
+    if (status != std::errc{} || (last ? stop != end : stop == end || *stop != 'x')) {
+      throw InputError(Diagnostic{reader_.path(), record_.line, 0, reader_.header()[*column],
+                                  fmt::format("'{}' is not three dimensions such as 128x1x1", cell)});
+    }
+    at = stop + 1;
+  }
+  return Dim3{extent[0], extent[1], extent[2]};
+}
+
+std::optional<std::uint32_t> LaunchTable::count(std::optional<std::size_t> column) const {
+  const auto value = column ? csv_number(reader_, record_, *column) : std::nullopt;
+  if (!value) {
+    return std::nullopt;
+  }
+  if (*value > std::numeric_limits<std::uint32_t>::max() ||
+      *value != static_cast<double>(static_cast<std::uint32_t>(*value))) {
+    throw InputError(Diagnostic{reader_.path(), record_.line, 0, reader_.header()[*column],
+                                fmt::format("'{}' is not a whole number below 2^32", text(column))});
+  }
+  return static_cast<std::uint32_t>(*value);
+}
+
+bool LaunchTable::next(LaunchJob& job) {
+  if (!reader_.next(record_)) {
+    return false;
+  }
+  job.row = {};
+  job.row.case_name = text(case_);
+  job.row.seq = text(seq_);
+  job.row.op = text(op_);
+  job.row.dtype = text(dtype_);
+  job.row.shape = text(shape_);
+  job.row.kernel = text(kernel_);
+  job.row.grid = dim3(grid_);
+  job.row.block = dim3(block_);
+  job.row.cluster = dim3(cluster_);
+  if (job.row.cluster && job.row.cluster->count() == 0) {
+    job.row.cluster = Dim3{};  // 0x0x0: launched without a cluster
+  }
+  job.row.registers = count(registers_);
+  job.row.smem_dynamic = count(smem_dynamic_);
+  job.row.smem_static = count(smem_static_);
+  job.sm_clock_mhz = clock_ ? csv_number(reader_, record_, *clock_).value_or(0) : 0;
+  return true;
+}
+
+}  // namespace strata::app

@@ -1,0 +1,38 @@
+/// Reads launches.csv (and any measured CSV that has its columns) row by row.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "validation/compare/csv_reader.hpp"
+#include "workloads/library/resolve.hpp"
+
+namespace strata::app {
+
+struct LaunchJob {
+  LaunchRow row;
+  double sm_clock_mhz = 0;  ///< 0 = the clock model chooses
+};
+
+/// Needs the columns case, seq, op, dtype, shape, kernel; takes grid_dim, block_dim, cluster_dim, regs, smem_dyn,
+/// smem_static, sm_clock_mhz where the file has them and ignores all others. Throws InputError with file, line, column.
+class LaunchTable {
+ public:
+  explicit LaunchTable(const std::string& path);
+  bool next(LaunchJob& job);
+  /// The record behind the last job, for columns that are not part of a launch.
+  [[nodiscard]] const CsvRecord& record() const noexcept { return record_; }
+  [[nodiscard]] const CsvReader& reader() const noexcept { return reader_; }
+
+ private:
+  [[nodiscard]] const std::string& text(std::optional<std::size_t> column) const;
+  [[nodiscard]] std::optional<Dim3> dim3(std::optional<std::size_t> column) const;
+  [[nodiscard]] std::optional<std::uint32_t> count(std::optional<std::size_t> column) const;
+
+  CsvReader reader_;
+  CsvRecord record_;
+  std::optional<std::size_t> case_, seq_, op_, dtype_, shape_, kernel_;
+  std::optional<std::size_t> grid_, block_, cluster_, registers_, smem_dynamic_, smem_static_, clock_;
+};
+
+}  // namespace strata::app

@@ -1,0 +1,60 @@
+#include "sim/app/library_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/error.hpp"
+#include "workloads/library/resolve.hpp"
+
+namespace strata::app {
+
+namespace {
+
+/// The option as given, else its default in the catalogue.
+std::string option_text(const KernelChoice& choice, const std::string& name) {
+  const auto it = choice.values.find(name);
+  if (it != choice.values.end() && !it->second.empty()) {
+    return it->second;
+  }
+  for (const OptionSpec& option : choice.spec->options) {
+    if (option.name == name) {
+      return option.default_value;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& kernel_name,
+                                 const TargetFacts& target) {
+  const std::string family = family_of(kernel_name);
+  if (family.empty()) {
+    throw InputError(
+        Diagnostic{{}, 0, 0, "--kernel", fmt::format("'{}' is not a kernel name that Strata recognises", kernel_name)});
+  }
+  const auto text = [&choice](const char* name) { return option_text(choice, name); };
+  LaunchRow row;
+  row.kernel = kernel_name;
+  row.dtype = text("dtype");
+  if (choice.spec->name.rfind("gemm", 0) == 0) {
+    row.op = "gemm";
+    row.shape = fmt::format("{},{},{},{}", text("m"), text("n"), text("k"), text("layout"));
+  } else if (choice.spec->name.rfind("flash_attention", 0) == 0) {
+    row.op = "attention";
+    const auto causal = choice.flags.find("causal");
+    const std::string kv_heads = text("kv-heads");
+    row.shape = fmt::format("{},{},{},{},{},{},{},flash", text("batch"), text("heads"),
+                            kv_heads.empty() ? text("heads") : kv_heads, text("q-len"), text("kv-len"),
+                            text("head-dim"), causal != choice.flags.end() && causal->second ? 1 : 0);
+  } else {
+    throw InputError(Diagnostic{
+        {},
+        0,
+        0,
+        "--kernel",
+        fmt::format("library kernels are known for gemm and flash_attention, not for '{}'", choice.spec->name)});
+  }
+  return resolve_launch(row, target);
+}
+
+}  // namespace strata::app

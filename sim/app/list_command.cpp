@@ -1,0 +1,63 @@
+/// strata list: what there is to name on a command line.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "sim/app/command.hpp"
+#include "sim/config/gpu_description.hpp"
+#include "sim/stats/metrics.hpp"
+#include "workloads/kernels/catalogue.hpp"
+
+namespace strata::app {
+
+namespace {
+
+int list_gpu_names() {
+  for (const std::string& name : list_gpus()) {
+    const GpuConfig gpu = load_gpu(name).config;
+    fmt::print("{:<20} {:<28} {:>3} SMs, {:>4} MiB L2, {:>6.1f} GB/s HBM\n", name, gpu.chip.product, gpu.num_sms(),
+               gpu.l2.size_bytes >> 20, gpu.hbm_peak_gb_per_s());
+  }
+  return kExitDone;
+}
+
+int list_kernels() {
+  for (const KernelSpec& spec : kernel_catalogue()) {
+    fmt::print("{:<24} {}\n", spec.name, spec.help);
+  }
+  fmt::print("\n`strata run KERNEL --help` lists the options of a kernel\n");
+  return kExitDone;
+}
+
+int list_metrics() {
+  const auto line = [](const char* key, const char* unit, const char* sentence, const char* ncu) {
+    fmt::print("{:<24} {:<11} {}{}{}\n", key, unit, sentence, *ncu == '\0' ? "" : "; ncu: ", ncu);
+  };
+  line("sm_cycles", "cycle", "SM clocks from launch to end, launch cost included", "sm__cycles_elapsed.max");
+  line("duration_us", "us", "time from launch to end", "gpu__time_duration.sum");
+  for (const CounterInfo& info : kCounterInfo) {
+    line(info.key, info.unit, info.sentence, info.ncu);
+  }
+  fmt::print("\ncycle stack: mutually exclusive reasons, averaged over SMs; they add up to sm_cycles\n");
+  for (const StackReasonInfo& info : kStackReasonInfo) {
+    line(info.key, "cycle", info.sentence, "");
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("list", "lists GPUs, kernels or metrics");
+  command->require_subcommand(0, 1);
+  const auto add = [&](const char* name, const char* help, int (*run)()) {
+    command->add_subcommand(name, help)->callback([run, &action] { action = run; });
+  };
+  add("gpus", "GPUs with a description in configs/gpus", list_gpu_names);
+  add("kernels", "kernels that `run` can build", list_kernels);
+  add("metrics", "every metric: unit, meaning, Nsight Compute's name", list_metrics);
+  require_choice(*command, action, "gpus, kernels or metrics");
+}
+
+}  // namespace strata::app

@@ -1,0 +1,124 @@
+#include "sim/app/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "sim/base/error.hpp"
+
+namespace strata::app {
+
+OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(path)), option_(std::move(option)) {
+  if (is_stdout()) {
+    descriptor_ = STDOUT_FILENO;
+    return;
+  }
+  struct stat info {};
+  if (stat(path_.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) {
+      fail("is a directory; expected a file name");
+    }
+    if (!S_ISREG(info.st_mode)) {
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor_ < 0) {
+        fail(fmt::format("cannot be written: {}", std::strerror(errno)));
+      }
+      return;
+    }
+    if (access(path_.c_str(), W_OK) != 0) {
+      fail(fmt::format("cannot be written: {}", std::strerror(errno)));
+    }
+  }
+  temporary_ = fmt::format("{}.tmp.{}", path_, getpid());
+  constexpr mode_t kMode = 0666;
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+  if (descriptor_ < 0) {
+    const int cause = errno;
+    temporary_.clear();
+    fail(fmt::format("cannot be written: {}", std::strerror(cause)));
+  }
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      option_(std::move(other.option_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) {
+    close(descriptor_);
+  }
+  if (!temporary_.empty()) {
+    unlink(temporary_.c_str());
+  }
+}
+
+void OutputFile::fail(const std::string& message) const { throw InputError(Diagnostic{path_, 0, 0, option_, message}); }
+
+void OutputFile::write(std::string_view text) {
+  if (is_stdout()) {
+    std::fflush(stdout);  // keep the order with what printf has buffered
+  }
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written < 0) {
+      fail(fmt::format("cannot be written: {}", std::strerror(errno)));
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::commit() {
+  if (is_stdout()) {
+    return;
+  }
+  if (close(std::exchange(descriptor_, -1)) != 0) {
+    fail(fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  if (!temporary_.empty()) {
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      fail(fmt::format("cannot be written: {}", std::strerror(errno)));
+    }
+    temporary_.clear();
+  }
+}
+
+std::optional<std::size_t> OutputSet::open(const std::string& path, const std::string& option) {
+  if (path.empty()) {
+    return std::nullopt;
+  }
+  for (const OutputFile& file : files_) {
+    if (file.path() == path) {
+      throw InputError(Diagnostic{path, 0, 0, option, "is already the output of another option"});
+    }
+  }
+  files_.emplace_back(path, option);
+  return files_.size() - 1;
+}
+
+bool OutputSet::uses_stdout() const {
+  for (const OutputFile& file : files_) {
+    if (file.is_stdout()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void OutputSet::commit() {
+  for (OutputFile& file : files_) {
+    file.commit();
+  }
+}
+
+}  // namespace strata::app

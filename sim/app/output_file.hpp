@@ -1,0 +1,54 @@
+/// Output files that appear whole or not at all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strata::app {
+
+/// A file that is written beside its final place and renamed into it on commit. "-" is standard output.
+///
+/// The constructor proves that the path can be written, so that a long simulation does not end in an error; it throws
+/// InputError where it cannot. Without commit() nothing remains. Devices and pipes are written in place.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path, std::string option = {});
+  ~OutputFile();
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view text);
+  /// Flushes, closes and renames. Throws InputError when the disk refuses.
+  void commit();
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] bool is_stdout() const noexcept { return path_ == "-"; }
+  /// Where the bytes are until commit(), for writers that open files themselves.
+  [[nodiscard]] const std::string& temporary_path() const noexcept { return temporary_; }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const;
+
+  std::string path_;
+  std::string option_;
+  std::string temporary_;  ///< empty when written in place
+  int descriptor_ = -1;
+};
+
+/// The outputs a command was asked for, opened before it simulates and committed together at its end.
+class OutputSet {
+ public:
+  /// Opens `path` unless it is empty; returns its place in the set. Two options may not name one file.
+  std::optional<std::size_t> open(const std::string& path, const std::string& option);
+  OutputFile& operator[](std::size_t i) { return files_[i]; }
+  [[nodiscard]] bool uses_stdout() const;
+  void commit();
+
+ private:
+  std::vector<OutputFile> files_;
+};
+
+}  // namespace strata::app

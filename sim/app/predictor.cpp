@@ -1,0 +1,129 @@
+#include "sim/app/predictor.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <numeric>
+
+#include "models/hw/system/simulator.hpp"
+#include "sim/app/gpu_option.hpp"
+#include "sim/base/error.hpp"
+
+namespace strata::app {
+
+namespace {
+
+/// Beyond this many distinct launches the memory is emptied: a million-row file must not grow without bound.
+constexpr std::size_t kMaxKnown = std::size_t{1} << 16;
+
+std::string dims(const std::optional<Dim3>& d) { return d ? fmt::format("{}x{}x{}", d->x, d->y, d->z) : std::string(); }
+
+std::string number(const std::optional<std::uint32_t>& n) { return n ? std::to_string(*n) : std::string(); }
+
+/// Everything that a prediction may depend on; case and seq only name a row.
+std::string key_of(const LaunchJob& job) {
+  const LaunchRow& r = job.row;
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.op, r.dtype, r.shape, r.kernel, dims(r.grid),
+                     dims(r.block), dims(r.cluster), number(r.registers), number(r.smem_dynamic), number(r.smem_static),
+                     job.sm_clock_mhz);
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// Rough simulation effort, so that long launches start first and threads end together.
+double effort(const LaunchJob& job) {
+  double product = 1;
+  for (std::size_t at = 0; at < job.row.shape.size();) {
+    const std::size_t comma = std::min(job.row.shape.find(',', at), job.row.shape.size());
+    const double factor = std::strtod(job.row.shape.substr(at, comma - at).c_str(), nullptr);
+    product *= std::max(1.0, factor);
+    at = comma + 1;
+  }
+  return product;
+}
+
+}  // namespace
+
+Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job) {
+  const auto start = std::chrono::steady_clock::now();
+  Prediction out;
+  try {
+    LaunchRow row = job.row;
+    row.case_name.clear();  // a name is no hint: equal launches get equal answers
+    row.seq.clear();
+    const BuiltKernel kernel = resolve_launch(row, target_facts(gpu));
+    SimulationOptions options;
+    options.sm_clock_mhz = std::min(job.sm_clock_mhz, static_cast<double>(gpu.clocks.sm_max_mhz));
+    out.result = simulate(gpu, *kernel.source, options);
+    out.ok = true;
+  } catch (const UnsupportedError& e) {
+    out.reason = e.what();
+  } catch (const InputError& e) {
+    out.reason = e.what();
+  } catch (const StalledError& e) {
+    out.reason = fmt::format("stalled: {}", e.what());
+  } catch (const std::bad_alloc&) {
+    out.reason = "the host ran out of memory";
+  } catch (const std::exception& e) {
+    out.reason = fmt::format("model bug: {}", e.what());
+    out.model_bug = true;
+  }
+  out.reason = one_line(std::move(out.reason));
+  out.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return out;
+}
+
+LaunchPredictor::LaunchPredictor(GpuConfig gpu, int threads) : gpu_(std::move(gpu)), threads_(threads) {}
+
+std::vector<std::shared_ptr<const Prediction>> LaunchPredictor::predict(std::span<const LaunchJob> jobs) {
+  if (known_.size() > kMaxKnown) {
+    known_.clear();
+  }
+  std::vector<std::string> keys;
+  keys.reserve(jobs.size());
+  std::vector<std::size_t> fresh;  // first job of each launch not yet known
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    keys.push_back(key_of(jobs[i]));
+    if (known_.try_emplace(keys.back(), nullptr).second) {
+      fresh.push_back(i);
+    }
+  }
+  std::stable_sort(fresh.begin(), fresh.end(),
+                   [&](std::size_t a, std::size_t b) { return effort(jobs[a]) > effort(jobs[b]); });
+
+  std::vector<std::shared_ptr<const Prediction>> answers(fresh.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> done{done_};
+  const auto worker = [&](int /*thread*/) {
+    for (std::size_t i = next.fetch_add(1); i < fresh.size(); i = next.fetch_add(1)) {
+      answers[i] = std::make_shared<const Prediction>(predict_launch(gpu_, jobs[fresh[i]]));
+      const std::size_t finished = done.fetch_add(1) + 1;
+      if (progress_) {
+        progress_(finished);
+      }
+    }
+  };
+  tbb::task_arena arena(threads_);
+  arena.execute([&] { tbb::parallel_for(0, threads_, worker, tbb::simple_partitioner{}); });
+  done_ = done;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    known_[keys[fresh[i]]] = answers[i];
+  }
+  std::vector<std::shared_ptr<const Prediction>> out;
+  out.reserve(jobs.size());
+  for (const std::string& key : keys) {
+    out.push_back(known_[key]);
+  }
+  return out;
+}
+
+}  // namespace strata::app

@@ -1,0 +1,48 @@
+/// Predicts launches on several threads, each distinct launch once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/app/launch_table.hpp"
+#include "sim/config/gpu_config.hpp"
+#include "sim/result/result.hpp"
+
+namespace strata::app {
+
+/// What became of one launch.
+struct Prediction {
+  bool ok = false;
+  bool model_bug = false;  ///< not ok because an invariant of ours broke
+  std::string reason;      ///< why not ok, in words on one line
+  Result result;           ///< valid when ok
+  double host_seconds = 0;
+};
+
+/// Resolves and simulates one launch. Never throws for what a launch may hold: every failure is a reason.
+[[nodiscard]] Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job);
+
+/// Remembers what it has predicted. Answers do not depend on the number of threads.
+class LaunchPredictor {
+ public:
+  LaunchPredictor(GpuConfig gpu, int threads);
+  /// Called with the number of distinct launches done since construction; may run on any thread.
+  void on_progress(std::function<void(std::size_t done)> progress) { progress_ = std::move(progress); }
+
+  /// One prediction per job, in order; equal launches share one.
+  [[nodiscard]] std::vector<std::shared_ptr<const Prediction>> predict(std::span<const LaunchJob> jobs);
+  [[nodiscard]] const GpuConfig& gpu() const noexcept { return gpu_; }
+
+ private:
+  GpuConfig gpu_;
+  int threads_;
+  std::function<void(std::size_t)> progress_;
+  std::size_t done_ = 0;
+  std::unordered_map<std::string, std::shared_ptr<const Prediction>> known_;  ///< looked up, never iterated
+};
+
+}  // namespace strata::app

@@ -1,0 +1,31 @@
+/// A progress line on stderr: only on a terminal, only for what takes longer than two seconds.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+namespace strata::app {
+
+/// May be called from several threads.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `text` follows the name: "37 of 161 launches".
+  void show(const std::string& text);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::mutex mutex_;
+  std::string what_;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+}  // namespace strata::app

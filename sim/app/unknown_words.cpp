@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/app/command.hpp"
+#include "sim/base/error.hpp"
+#include "sim/config/text.hpp"
+
+namespace strata::app {
+
+namespace {
+
+/// Long option names that `app` takes, dashes included; those of its parents too where it falls through to them.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* s) { return !s->get_group().empty(); })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+[[noreturn]] void refuse(const std::vector<const CLI::App*>& chain, const std::string& word) {
+  const CLI::App& last = *chain.back();
+  const std::string where = last.get_parent() == nullptr ? "strata" : "strata " + [&chain] {
+    std::string path;
+    for (std::size_t i = 1; i < chain.size(); ++i) {
+      path += (i > 1 ? " " : "") + chain[i]->get_name();
+    }
+    return path;
+  }();
+  if (word.size() > 1 && word.front() == '-') {
+    std::vector<std::string> names;
+    for (const CLI::App* app : chain) {
+      for (std::string& name : option_names(*app)) {
+        names.push_back(std::move(name));
+      }
+    }
+    const std::string name = word.substr(0, word.find('='));
+    throw InputError(
+        fmt::format("unknown option '{}'{}; `{} --help` lists them", name, did_you_mean(name, names), where));
+  }
+  const std::vector<std::string> names = command_names(last);
+  if (names.empty()) {
+    throw InputError(fmt::format("unexpected argument '{}'; `{} --help` shows the usage", word, where));
+  }
+  const char* what = last.get_name() == "run" ? "kernel" : "command";
+  throw InputError(
+      fmt::format("unknown {} '{}'{}; valid are {}", what, word, did_you_mean(word, names), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void require_choice(CLI::App& command, Action& action, const std::string& choices) {
+  command.callback([&command, &action, choices] {
+    if (command.get_subcommands().empty()) {
+      action = [name = command.get_name(), choices]() -> int {
+        throw InputError(fmt::format("`strata {}` needs one of: {}", name, choices));
+      };
+    }
+  });
+}
+
+void refuse_unknown_words(const CLI::App& app) {
+  std::vector<const CLI::App*> chain{&app};
+  while (!chain.back()->get_subcommands().empty()) {
+    chain.push_back(chain.back()->get_subcommands().front());
+  }
+  const std::vector<std::string> words = app.remaining(true);
+  if (!words.empty()) {
+    refuse(chain, words.front());
+  }
+}
+
+}  // namespace strata::app
