@@ -1,0 +1,105 @@
+#include "workloads/library/shape.hpp"
+
+#include <charconv>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/base/error.hpp"
+
+namespace strata {
+
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && blank(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+/// Cells of one shape, with errors that quote the whole of it.
+class Cells {
+ public:
+  Cells(const std::string& shape, const char* expected) : shape_(shape), expected_(expected) {
+    std::string_view rest = shape_;
+    for (std::size_t comma = rest.find(','); comma != std::string_view::npos; comma = rest.find(',')) {
+      cells_.push_back(trim(rest.substr(0, comma)));
+      rest.remove_prefix(comma + 1);
+    }
+    cells_.push_back(trim(rest));
+  }
+
+  void require(std::size_t fewest, std::size_t most) const {
+    if (cells_.size() < fewest || cells_.size() > most) {
+      fail(fmt::format("has {} cells", cells_.size()));
+    }
+  }
+  [[nodiscard]] std::size_t size() const { return cells_.size(); }
+  [[nodiscard]] std::string_view at(std::size_t i) const { return cells_[i]; }
+
+  [[nodiscard]] std::int64_t positive(std::size_t i) const {
+    std::int64_t value = 0;
+    const std::string_view cell = cells_[i];
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc{} || end != cell.data() + cell.size() || value < 1) {
+      fail(fmt::format("cell {} is '{}', not a positive integer", i + 1, cell));
+    }
+    return value;
+  }
+
+  [[noreturn]] void fail(const std::string& found) const {
+    throw UnsupportedError(fmt::format("shape '{}' {}; expected {}", shape_, found, expected_));
+  }
+
+ private:
+  std::string shape_;
+  const char* expected_;
+  std::vector<std::string_view> cells_;
+};
+
+}  // namespace
+
+GemmCells parse_gemm_shape(const std::string& shape) {
+  const Cells cells(shape, "M,N,K,layout");
+  cells.require(3, 4);
+  GemmCells out{cells.positive(0), cells.positive(1), cells.positive(2), "TN"};
+  if (cells.size() == 4 && !cells.at(3).empty()) {
+    out.layout = std::string(cells.at(3));
+  }
+  return out;
+}
+
+AttentionCells parse_attention_shape(const std::string& shape) {
+  const Cells cells(shape, "batch,heads,kv_heads,q,kv,d,causal,backend");
+  cells.require(7, 8);
+  AttentionCells out;
+  out.batch = cells.positive(0);
+  out.heads = cells.positive(1);
+  out.kv_heads = cells.positive(2);
+  out.q_len = cells.positive(3);
+  out.kv_len = cells.positive(4);
+  out.head_dim = cells.positive(5);
+  const std::string_view causal = cells.at(6);
+  if (causal == "1" || causal == "true" || causal == "True" || causal == "causal") {
+    out.causal = true;
+  } else if (causal != "0" && causal != "false" && causal != "False" && causal != "full") {
+    cells.fail(fmt::format("has '{}' for causal", causal));
+  }
+  if (cells.size() == 8) {
+    out.backend = std::string(cells.at(7));
+  }
+  return out;
+}
+
+RowsColsCells parse_rows_cols(const std::string& shape) {
+  const Cells cells(shape, "rows,cols");
+  cells.require(2, 2);
+  return {cells.positive(0), cells.positive(1)};
+}
+
+}  // namespace strata
