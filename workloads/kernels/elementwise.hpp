@@ -1,0 +1,56 @@
+/// Streaming elementwise kernels: each thread loads its elements of every input, computes, stores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/kernels/elementwise_functors.hpp"
+#include "workloads/spec/trace_source.hpp"
+
+namespace strata {
+
+/// How an operand's index follows from the element's linear index i.
+enum class OperandAccess : std::uint8_t {
+  kFull,      ///< i
+  kPeriodic,  ///< i mod `extent`: broadcast over leading dimensions
+  kPerRow,    ///< i / `extent`: broadcast along rows of `extent` elements
+  kPermuted,  ///< runs of `extent` elements whose order is permuted: run r = (outer, middle, inner) in memory order
+              ///< (outer, inner, middle), with `inner` and `middle` counts below
+};
+
+struct Operand {
+  DataType type = DataType::kFp32;
+  OperandAccess access = OperandAccess::kFull;
+  std::uint64_t extent = 0;  ///< elements
+  std::uint64_t inner = 1;   ///< kPermuted: runs along the fastest output dimension
+  std::uint64_t middle = 1;  ///< kPermuted: runs along the next one
+};
+
+/// How a thread's elements lie.
+enum class ThreadOrder : std::uint8_t {
+  kVectorized,  ///< vectors of `vector` elements, a CTA's width of vectors apart
+  kUnrolled,    ///< single elements, a CTA's width apart, each with a dynamic type cast
+  kStrided,     ///< single elements, a CTA's width apart, each with an offset calculation of `dims` dimensions
+};
+
+struct ElementwiseConfig {
+  std::uint64_t elements = 0;
+  std::vector<Operand> inputs;  ///< 0..3
+  Operand output;
+  Functor functor = Functor::kCopy;
+  ThreadOrder order = ThreadOrder::kVectorized;
+  std::uint32_t block = 128;               ///< threads, a multiple of 32
+  std::uint32_t vector = 4;                ///< elements
+  std::uint32_t elements_per_thread = 8;   ///< a multiple of `vector`
+  std::uint32_t dims = 1;                  ///< kStrided: dimensions after merging
+  std::uint64_t ctas = 0;                  ///< 0 = as many as the elements need
+  std::uint32_t registers = 32;
+  std::string name = "elementwise";
+};
+
+/// Loads of every input are issued before the first use; the warps of a CTA run as one stream.
+[[nodiscard]] std::unique_ptr<TraceSource> make_elementwise(const ElementwiseConfig& config);
+
+}  // namespace strata

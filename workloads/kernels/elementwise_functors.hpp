@@ -1,0 +1,26 @@
+/// What an elementwise functor costs in instructions, by class.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace strata {
+
+enum class Functor : std::uint8_t { kCopy, kFill, kAdd, kMul, kCompare, kNegate, kWhere, kSilu, kGelu, kFma, kOther };
+
+/// Thread instructions per element in fp32 arithmetic, by pipe, loads, stores and type conversions left out.
+struct FunctorCost {
+  const char* name;
+  double fma;
+  double alu;
+  double mufu;
+  double fp32_flops;  ///< useful floating-point operations, for the roofline
+};
+
+[[nodiscard]] const FunctorCost& cost_of(Functor f);
+
+/// The class of a PyTorch functor name ("CUDAFunctor_add<float>", "silu_kernel(...)...", "FillFunctor<bool>", ...) or of
+/// an option text ("add", "gelu"); kOther when unknown.
+[[nodiscard]] Functor functor_class(std::string_view name);
+
+}  // namespace strata

@@ -1,0 +1,352 @@
+#include "workloads/kernels/flash_attention_mma.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/base/error.hpp"
+
+namespace strata {
+namespace {
+
+constexpr std::uint32_t kWarps = 4;
+constexpr std::uint32_t kWarpLanes = 32;
+constexpr std::uint8_t kCopyGroup = 0;    ///< async-group slot of cp.async
+constexpr std::uint8_t kSyncThreads = 0;  ///< named barrier of __syncthreads
+
+// Warp instructions, per warp. Counted from the algorithm: mma, ldmatrix, cp.async, one FFMA, MUFU, FADD and FMNMX per
+// score, half an F2FP, one FMUL per output element, spill stores. The hardware's totals are exactly linear over 8 to 512
+// blocks (calibration rows of flash_fwd_kernel): 1676 per block for 128x128xd64, 1192 for 128x64xd128. What the counted
+// ones leave, 1676 - 990 at 128 scores per thread and 1192 - 776 at 64, gives the two overhead terms.
+constexpr double kOverheadPerBlock = 146.0;
+constexpr double kOverheadPerScore = 4.21875;
+constexpr double kCountedPerScore = 4.5;
+// A causal block costs 302 more for 128 scores per thread (one calibration row): compare and select per score.
+constexpr double kMaskPerScore = 2.36;
+// Prologue and epilogue: 531 at 64 output elements per thread; 1234 at 128 in the kernel for ragged lengths, which
+// also clears rows out of range and masks its first block. The split between the two terms is inferred.
+constexpr double kOncePerCta = 300.0;
+constexpr double kOncePerOutput = 3.61;
+constexpr double kRaggedOnce = 472.0;
+constexpr std::uint32_t kPrologueSlots = 90;
+constexpr std::uint32_t kCopyAddressSlots = 8;
+constexpr std::uint32_t kBarrierSlots = 2;
+
+// Spilled registers (STL, one line per warp each) at 255 registers, from stored sectors: 16 sectors per CTA and store.
+// d64: 352 sectors once + 96 per block; causal d64: 648 for 2.5 blocks; ragged d128: 112 once + 128 per block.
+struct Spills {
+  std::uint32_t once;
+  std::uint32_t per_block;
+};
+Spills spills_of(const FlashMmaConfig& c) {
+  if (c.registers < 255) return {0, 0};
+  if (c.shape.head_dim > 64) return {7, 8};
+  return c.shape.causal ? Spills{23, 7} : Spills{22, 6};
+}
+
+// Shared-memory wavefronts the counter shows beside ldmatrix: 58.5 per block of 64 cp.async instructions (both
+// kernels), that is 29 of 32 per 16 KiB tile. The write port's real work is the bytes, which the model derives.
+constexpr double kCopyWavefrontsPerInstruction = 0.91;
+// Bank conflicts of the epilogue's staging through shared memory: 55 to 59 per CTA at d64.
+constexpr std::uint32_t kEpilogueConflicts = 56;
+
+// Dependent steps that a warp cannot hide: two shuffle rounds for the row maximum, then the exponential.
+constexpr std::uint32_t kSoftmaxChain = 30;
+constexpr std::uint32_t kEpilogueChain = 40;
+
+std::uint32_t round_up_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
+
+class FlashAttentionMma final : public TraceSource {
+ public:
+  explicit FlashAttentionMma(const FlashMmaConfig& config) : c_(config), layout_(lay_out(config.shape)) {
+    row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
+    spills_ = spills_of(c_);
+    frame_bytes_ = std::uint64_t{spills_.once + spills_.per_block} * kWarps * kWarpLanes * 4;
+    build_launch();
+    build_block();
+  }
+
+  [[nodiscard]] const Launch& launch() const override { return launch_; }
+
+  std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
+    const Tile t = tile_of(id.cta);
+    const std::uint64_t step = cursor.state[0]++;
+    if (step == 0) return prologue(t, out);
+    if (step <= t.blocks) return block(t, static_cast<std::uint32_t>(step), out);
+    if (step == std::uint64_t{t.blocks} + 1) return epilogue(t, out);
+    cursor.state[0] = step;
+    return 0;
+  }
+
+ private:
+  struct Tile {
+    std::uint32_t first_row;
+    std::uint32_t rows;
+    std::uint32_t blocks;
+    std::uint64_t q_row;   ///< first row of the tile in Q and O
+    std::uint64_t kv_row;  ///< first row of the head in K and V
+    std::uint64_t frame;   ///< address of the CTA's spill frame
+  };
+
+  [[nodiscard]] Tile tile_of(std::uint64_t cta) const {
+    const AttentionShape& s = c_.shape;
+    Tile t{};
+    const auto m_block = static_cast<std::uint32_t>(cta % launch_.grid.x);
+    const std::uint64_t batch = cta / launch_.grid.x % launch_.grid.y;
+    const std::uint64_t head = cta / launch_.grid.x / launch_.grid.y;
+    t.first_row = m_block * c_.block_m;
+    t.rows = std::min(c_.block_m, s.q_len - t.first_row);
+    t.blocks = visible_kv_blocks(s, t.first_row, c_.block_m, c_.block_n);
+    t.q_row = (batch * s.heads + head) * s.q_len + t.first_row;
+    t.kv_row = (batch * s.kv_heads + head / (s.heads / s.kv_heads)) * s.kv_len;
+    t.frame = layout_.scratch + cta % c_.resident_ctas * frame_bytes_;
+    return t;
+  }
+
+  void build_launch() {
+    const AttentionShape& s = c_.shape;
+    launch_.name = c_.name;
+    launch_.family = "flash_attention_mma";
+    launch_.grid = Dim3{(s.q_len + c_.block_m - 1) / c_.block_m, s.batch, s.heads};
+    launch_.block = Dim3{kWarps * kWarpLanes, 1, 1};
+    launch_.registers_per_thread = c_.registers;
+    launch_.smem_dynamic_bytes = c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes
+                                                            : static_cast<std::uint32_t>(flash_mma_smem_bytes(c_));
+    launch_.streams = {StreamInfo{0, kWarps, "warps"}};
+    launch_.named_barrier_warps[kSyncThreads] = kWarps;
+    launch_.code_bytes = 48 * 1024;
+    describe_attention(s, layout_, true, frame_bytes_ * c_.resident_ctas, launch_);
+  }
+
+  // --- parts of operations -------------------------------------------------------------------------------------------
+  static void set_insts(Operation& op, std::uint32_t per_warp) {
+    op.issue_slots = per_warp;
+    op.warp_insts = per_warp * kWarps;
+  }
+  static Operation barrier(std::uint16_t pc) {
+    Operation op;
+    op.kind = OpKind::kBarrier;
+    op.pc = pc;
+    set_insts(op, kBarrierSlots);
+    op.completes[0] = Signal{TokenClass::kNamedBarrier, kSyncThreads, SignalAt::kIssue, kWarps, 0};
+    return op;
+  }
+  [[nodiscard]] Operation copy(std::uint16_t pc, std::uint32_t tile_rows) const {
+    Operation op;
+    op.kind = OpKind::kCpAsync;
+    op.pipe = Pipe::kLsu;
+    op.pc = pc;
+    const std::uint32_t instructions = std::max(1U, tile_rows * row_bytes_ / (16 * kWarpLanes * kWarps));
+    op.pipe_work = instructions;
+    set_insts(op, instructions + kCopyAddressSlots);
+    op.smem_write_wavefronts = round_up_int(kCopyWavefrontsPerInstruction * instructions * kWarps);
+    op.completes[0] = Signal{TokenClass::kAsyncGroup, kCopyGroup, SignalAt::kDataVisible, 1, 0};
+    op.mem.rows = tile_rows;
+    op.mem.row_bytes = row_bytes_;
+    op.mem.row_pitch = row_bytes_;
+    op.mem.policy = CachePolicy::kBypassL1;
+    return op;
+  }
+  [[nodiscard]] Operation spill(std::uint16_t pc, std::uint32_t stores) const {
+    Operation op;
+    op.kind = OpKind::kMemory;
+    op.pipe = Pipe::kLsu;
+    op.pc = pc;
+    op.pipe_work = stores;
+    set_insts(op, stores);
+    op.mem.space = MemSpace::kLocal;
+    op.mem.dir = MemDir::kStore;
+    op.mem.rows = stores;
+    op.mem.row_bytes = kWarps * kWarpLanes * 4;
+    op.mem.row_pitch = op.mem.row_bytes;
+    return op;
+  }
+  [[nodiscard]] Operation mma(std::uint16_t pc, std::uint32_t count, std::uint32_t ldmatrix) const {
+    Operation op;
+    op.kind = OpKind::kMmaSync;
+    op.pipe = Pipe::kTensor;
+    op.pc = pc;
+    op.pipe_work = count;
+    op.mma_count = count;
+    op.mma_m = 16;
+    op.mma_n = 8;
+    op.mma_k = 16;
+    op.tensor_insts = count * kWarps;
+    set_insts(op, count + ldmatrix);
+    op.smem_read_wavefronts = 4 * ldmatrix * kWarps;  // one x4 reads 512 B: four wavefronts
+    return op;
+  }
+  static Operation compute(std::uint16_t pc, std::uint32_t per_warp) {
+    Operation op;
+    op.kind = OpKind::kCompute;
+    op.pipe = Pipe::kAlu;
+    op.pc = pc;
+    set_insts(op, per_warp);
+    return op;
+  }
+  static Wait copies(std::uint32_t n) { return Wait{TokenClass::kAsyncGroup, kCopyGroup, n}; }
+  static Wait synced(std::uint32_t n) { return Wait{TokenClass::kNamedBarrier, kSyncThreads, n}; }
+
+  // --- templates -----------------------------------------------------------------------------------------------------
+  void build_block() {
+    const std::uint32_t d = c_.shape.head_dim;
+    scores_ = c_.block_m * c_.block_n / (kWarps * kWarpLanes);
+    outputs_ = c_.block_m * d / (kWarps * kWarpLanes);
+    const std::uint32_t mmas = c_.block_m / kWarps * c_.block_n * d / (16 * 8 * 16);
+    const std::uint32_t kv_ldmatrix = c_.block_n * row_bytes_ / 512;
+    const std::uint32_t q_ldmatrix = c_.block_m / kWarps * row_bytes_ / 512;
+    copy_ = copy(2, c_.block_n);
+    block_[0] = barrier(1);
+    block_[1] = copy_;
+    block_[2] = mma(3, mmas, kv_ldmatrix + q_ldmatrix);
+    block_[3] = barrier(4);
+    block_[4] = copy_;
+    block_[4].pc = 5;
+    const double total = kOverheadPerBlock + kOverheadPerScore * scores_ + kCountedPerScore * scores_ + outputs_ +
+                         2.0 * mmas + 2.0 * kv_ldmatrix + q_ldmatrix +
+                         2.0 * copy_.pipe_work + spills_.per_block;
+    const std::uint32_t others = block_[2].issue_slots + mmas + kv_ldmatrix + 2 * copy_.issue_slots +
+                                 2 * kBarrierSlots + spills_.per_block;
+    softmax_slots_ = round_up_int(total) - others;
+    block_[5] = compute(6, softmax_slots_);
+    block_[5].pipe = Pipe::kMufu;
+    block_[5].pipe_work = scores_;
+    block_[5].dependent_latency = kSoftmaxChain;
+    block_[6] = spill(7, spills_.per_block);
+    block_[7] = mma(8, mmas, kv_ldmatrix);
+    masked_slots_ = round_up_int(kMaskPerScore * scores_);
+    masking_steps_ = (c_.block_m + c_.block_n - 1) / c_.block_n + (c_.even_mn ? 0 : 1);
+    last_copy_slots_ = copy_.issue_slots;
+  }
+
+  [[nodiscard]] std::uint32_t once_slots() const {
+    return round_up_int(kOncePerCta + kOncePerOutput * outputs_ + (c_.even_mn ? 0.0 : kRaggedOnce));
+  }
+
+  std::uint32_t prologue(const Tile& t, std::span<Operation> out) const {
+    std::uint32_t n = 0;
+    out[n++] = compute(0, kPrologueSlots);
+    if (t.blocks == 0) return n;
+    if (spills_.once > 0) {
+      out[n] = spill(0, spills_.once);
+      out[n++].mem.address = t.frame;
+    }
+    out[n] = copy(2, c_.block_m);
+    out[n].mem.address = layout_.q + t.q_row * row_bytes_;
+    out[n++].mem.rows = t.rows;
+    out[n++] = kv_copy(t, layout_.k, t.blocks - 1, 2);
+    return n;
+  }
+
+  [[nodiscard]] Operation kv_copy(const Tile& t, std::uint64_t base, std::uint32_t kv_block, std::uint16_t pc) const {
+    Operation op = copy_;
+    op.pc = pc;
+    op.mem.address = base + (t.kv_row + std::uint64_t{kv_block} * c_.block_n) * row_bytes_;
+    op.mem.rows = std::min(c_.block_n, c_.shape.kv_len - kv_block * c_.block_n);
+    return op;
+  }
+
+  /// Step i = 1..blocks handles K/V block blocks - i. cp.async groups so far: Q and the first K, then V and the next K
+  /// of every step: K of step i is group 2i, V is group 2i + 1.
+  std::uint32_t block(const Tile& t, std::uint32_t i, std::span<Operation> out) const {
+    const std::uint32_t kv_block = t.blocks - i;
+    const bool last = kv_block == 0;
+    std::uint32_t n = 0;
+    out[n] = block_[0];
+    out[n++].waits[0] = copies(2 * i);
+    out[n] = kv_copy(t, layout_.v, kv_block, 2);
+    out[n++].waits[0] = synced(2 * i - 1);
+    out[n++] = block_[2];
+    out[n] = block_[3];
+    out[n++].waits[0] = copies(2 * i + 1);
+    if (!last) out[n++] = kv_copy(t, layout_.k, kv_block - 1, 5);
+    out[n] = block_[5];
+    out[n].waits[0] = synced(2 * i);
+    std::uint32_t slots = softmax_slots_ + (last ? last_copy_slots_ : 0);  // the address code runs on the last step too
+    if (c_.shape.causal && i <= masking_steps_) slots += masked_slots_;
+    set_insts(out[n++], slots);
+    if (spills_.per_block > 0) {
+      out[n] = block_[6];
+      out[n++].mem.address = t.frame + std::uint64_t{spills_.once} * kWarps * kWarpLanes * 4;
+    }
+    out[n++] = block_[7];
+    return n;
+  }
+
+  std::uint32_t epilogue(const Tile& t, std::span<Operation> out) const {
+    const std::uint32_t tile_bytes = c_.block_m * row_bytes_;
+    const std::uint32_t staging = tile_bytes / (kWarpLanes * 4 * kWarps) + tile_bytes / (kWarpLanes * 16 * kWarps);
+    const std::uint32_t stores = std::max(1U, tile_bytes / (kWarpLanes * 16 * kWarps));
+    const std::uint32_t before = kPrologueSlots + spills_.once + 2 * copy_.issue_slots;
+    const std::uint32_t fixed = before + staging + kBarrierSlots + stores + 1;
+    const std::uint32_t once = once_slots();
+    std::uint32_t n = 0;
+    out[n] = compute(9, once > fixed ? once - fixed : 1);
+    out[n].pipe = Pipe::kFma;
+    out[n].pipe_work = outputs_;
+    out[n++].dependent_latency = kEpilogueChain;
+    Operation shared;
+    shared.kind = OpKind::kShared;
+    shared.pipe = Pipe::kLsu;
+    shared.pc = 10;
+    shared.pipe_work = staging;
+    set_insts(shared, staging);
+    shared.smem_write_wavefronts = tile_bytes / 128 + kEpilogueConflicts;
+    shared.smem_read_wavefronts = tile_bytes / 128;
+    shared.smem_conflicts = kEpilogueConflicts;
+    shared.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
+    out[n++] = shared;
+    out[n++] = barrier(11);
+    Operation store;
+    store.kind = OpKind::kMemory;
+    store.pipe = Pipe::kLsu;
+    store.pc = 12;
+    store.pipe_work = stores;
+    set_insts(store, stores);
+    store.waits[0] = Wait{TokenClass::kScoreboard, 0, 1};
+    store.waits[1] = synced(2 * t.blocks + 1);
+    store.mem.dir = MemDir::kStore;
+    store.mem.address = layout_.o + t.q_row * row_bytes_;
+    store.mem.rows = t.rows;
+    store.mem.row_bytes = row_bytes_;
+    store.mem.row_pitch = row_bytes_;
+    out[n++] = store;
+    store.pc = 13;
+    store.pipe_work = 1;
+    set_insts(store, 1);
+    store.waits = {};
+    store.mem.address = layout_.lse + t.q_row * 4;
+    store.mem.rows = 1;
+    store.mem.row_bytes = t.rows * 4;
+    store.mem.row_pitch = 0;
+    out[n++] = store;
+    return n;
+  }
+
+  FlashMmaConfig c_;
+  AttentionLayout layout_;
+  Launch launch_;
+  Spills spills_{};
+  std::uint64_t frame_bytes_ = 0;
+  std::uint32_t row_bytes_ = 0;
+  std::uint32_t scores_ = 0;   ///< of a thread and block
+  std::uint32_t outputs_ = 0;  ///< output elements of a thread
+  std::uint32_t softmax_slots_ = 0;
+  std::uint32_t masked_slots_ = 0;
+  std::uint32_t masking_steps_ = 0;
+  std::uint32_t last_copy_slots_ = 0;
+  Operation copy_;
+  std::array<Operation, 8> block_{};
+};
+
+}  // namespace
+
+std::uint64_t flash_mma_smem_bytes(const FlashMmaConfig& c) {
+  const std::uint64_t row_bytes = std::uint64_t{c.shape.head_dim} * (bits_of(c.shape.dtype) / 8);
+  return (c.block_m + 2 * std::uint64_t{c.block_n}) * row_bytes;
+}
+
+std::unique_ptr<TraceSource> make_flash_attention_mma(const FlashMmaConfig& config) {
+  return std::make_unique<FlashAttentionMma>(config);
+}
+
+}  // namespace strata

@@ -1,0 +1,428 @@
+#include "workloads/kernels/flash_attention_wgmma.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace strata {
+namespace {
+
+constexpr std::uint32_t kBlockM = kWgmmaAttentionBlockM;
+constexpr std::uint32_t kGroupRows = 64;  ///< query rows of a consumer warpgroup
+constexpr std::uint32_t kGroupWarps = 4;
+constexpr std::uint32_t kConsumers = 2;
+constexpr std::uint32_t kGroupThreads = 128;
+constexpr std::uint8_t kWgmmaGroup = 1;
+constexpr std::uint8_t kStoreGroup = 2;
+
+// mbarrier slots
+constexpr std::uint32_t kQSlots = 2;
+constexpr std::uint32_t kQFull = 0;
+constexpr std::uint32_t kQEmpty = kQSlots;
+constexpr std::uint32_t kRing = 2 * kQSlots;  ///< K full, K empty, V full, V empty: `stages` slots each
+
+// Warp instructions, from the calibration rows of cuDNN's sm90_flash_fprop_wgmma (2048 and 4096 tiles of 8 to 32
+// blocks): 4668 per tile and block at d128, 4173 at d64; 2410 and 1523 once per tile. Counted from the algorithm: wgmma,
+// one FFMA, MUFU, FADD and FMNMX per score, half an F2FP, one FMUL per output; the rest is linear in the outputs.
+constexpr std::uint32_t kProducerPerLoad = 20;  ///< wait, arm, issue, advance (inferred)
+constexpr std::uint32_t kProducerPerTile = 60;  ///< tile coordinates and hand-over (inferred)
+constexpr double kOverheadPerBlock = 156.7;
+constexpr double kPerOutput = 1.81;
+constexpr double kPerScore = 4.5;
+constexpr double kRescaleMufu = 2.0;
+constexpr double kOncePerTile = 72.0;
+constexpr double kOncePerOutput = 3.47;
+// Causal diagonal blocks: 970, 255 and 1055 more per tile on three rows (polling loops count too).
+constexpr double kMaskPerScore = 1.5;
+
+// Wavefronts beside the operand reads and the staging of O, from the same rows: 33 to 38 per block (mbarrier polls and
+// arrivals, 4 a warp) and 102 to 126 per tile.
+constexpr std::uint32_t kBarrierWavefronts = 8;
+constexpr std::uint32_t kTileWavefronts = 56;
+
+// Dependent steps that issue cannot hide when a warpgroup is alone: two rows per thread, so the row maximum and the row
+// sum are two chains of half the scores each, half hidden by the other; two shuffle rounds of about six steps.
+constexpr std::uint32_t kShuffleChain = 12;
+constexpr std::uint32_t kEpilogueChain = 40;
+
+std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
+
+class FlashAttentionWgmma final : public TraceSource {
+ public:
+  explicit FlashAttentionWgmma(const FlashWgmmaConfig& config) : c_(config), layout_(lay_out(config.shape)) {
+    row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
+    q_tiles_ = (c_.shape.q_len + kBlockM - 1) / kBlockM;
+    num_tiles_ = std::uint64_t{q_tiles_} * c_.shape.heads * c_.shape.batch;
+    scores_ = kGroupRows * c_.block_n / kGroupThreads;
+    outputs_ = kGroupRows * c_.shape.head_dim / kGroupThreads;
+    build_launch();
+    if (dynamic()) deal_tiles();
+    build_templates();
+  }
+
+  [[nodiscard]] const Launch& launch() const override { return launch_; }
+
+  std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
+    return id.stream == 0 ? produce(id.cta, cursor, out) : consume(id.cta, id.stream - 1, cursor, out);
+  }
+
+ private:
+  /// Meaning of the cursor: 0 = tile of this CTA, 1 = step within it, 2 = K/V blocks of the tiles before.
+  enum State : std::uint8_t { kTile, kStep, kBlocksBefore };
+
+  struct Tile {
+    std::uint32_t first_row;
+    std::uint32_t blocks;
+    std::uint64_t q_row;   ///< first row of the tile in Q and O
+    std::uint64_t kv_row;  ///< first row of the head in K and V
+  };
+
+  [[nodiscard]] bool dynamic() const { return c_.schedule == AttentionSchedule::kDynamic; }
+  [[nodiscard]] std::uint64_t tiles_of(std::uint64_t cta) const {
+    return dynamic() ? first_tile_[cta + 1] - first_tile_[cta] : 1;
+  }
+  [[nodiscard]] std::uint32_t first_row_of(std::uint64_t tile) const {
+    const auto q_tile = static_cast<std::uint32_t>(tile % q_tiles_);
+    return (c_.shape.causal ? q_tiles_ - 1 - q_tile : q_tile) * kBlockM;
+  }
+  [[nodiscard]] Tile tile_of(std::uint64_t cta, std::uint64_t index) const {
+    const AttentionShape& s = c_.shape;
+    const std::uint64_t tile = dynamic() ? dealt_[first_tile_[cta] + index] : cta;
+    const std::uint64_t head = tile / q_tiles_ % s.heads;
+    const std::uint64_t batch = tile / q_tiles_ / s.heads;
+    Tile t{};
+    t.first_row = first_row_of(tile);
+    t.blocks = visible_kv_blocks(s, t.first_row, kBlockM, c_.block_n);
+    t.q_row = (batch * s.heads + head) * s.q_len + t.first_row;
+    t.kv_row = (batch * s.kv_heads + head / (s.heads / s.kv_heads)) * s.kv_len;
+    return t;
+  }
+
+  void build_launch() {
+    launch_.name = c_.name;
+    launch_.family = "flash_attention_wgmma";
+    const std::uint64_t ctas = std::min<std::uint64_t>(std::max(1U, c_.persistent_ctas), num_tiles_);
+    launch_.grid = dynamic() ? Dim3{static_cast<std::uint32_t>(ctas), 1, 1}
+                             : Dim3{q_tiles_, c_.shape.heads, c_.shape.batch};
+    launch_.block = Dim3{kGroupThreads * (kConsumers + 1), 1, 1};
+    launch_.registers_per_thread = c_.registers;
+    launch_.smem_dynamic_bytes = c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes
+                                                            : static_cast<std::uint32_t>(flash_wgmma_smem_bytes(c_));
+    launch_.streams = {StreamInfo{0, 1, "producer"}, StreamInfo{4, kGroupWarps, "consumer 0"},
+                       StreamInfo{8, kGroupWarps, "consumer 1"}};
+    for (std::uint32_t s = 0; s < kQSlots; ++s) {
+      launch_.mbarrier_arrivals[kQFull + s] = 1;
+      launch_.mbarrier_arrivals[kQEmpty + s] = kConsumers;
+    }
+    for (std::uint32_t s = 0; s < c_.stages; ++s) {
+      launch_.mbarrier_arrivals[k_full(s)] = 1;
+      launch_.mbarrier_arrivals[k_empty(s)] = kConsumers;
+      launch_.mbarrier_arrivals[v_full(s)] = 1;
+      launch_.mbarrier_arrivals[v_empty(s)] = kConsumers;
+    }
+    launch_.num_descriptors = 4;
+    launch_.code_bytes = 32 * 1024;
+    describe_attention(c_.shape, layout_, c_.writes_lse, dynamic() ? 128 : 0, launch_);
+  }
+
+  /// Deals the tiles in order, each to the CTA with the least work so far (lowest index first).
+  void deal_tiles() {
+    const std::uint64_t ctas = launch_.grid.x;
+    // A tile's start and end cost about as much as half a block.
+    using Load = std::pair<std::uint64_t, std::uint32_t>;
+    std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+    for (std::uint32_t i = 0; i < ctas; ++i) loads.emplace(0, i);
+    std::vector<std::uint32_t> owner(num_tiles_);
+    first_tile_.assign(ctas + 1, 0);
+    for (std::uint64_t tile = 0; tile < num_tiles_; ++tile) {
+      const auto [load, cta] = loads.top();
+      loads.pop();
+      owner[tile] = cta;
+      ++first_tile_[cta + 1];
+      loads.emplace(load + 2 * visible_kv_blocks(c_.shape, first_row_of(tile), kBlockM, c_.block_n) + 1, cta);
+    }
+    for (std::uint64_t i = 0; i < ctas; ++i) first_tile_[i + 1] += first_tile_[i];
+    std::vector<std::uint64_t> next(first_tile_.begin(), first_tile_.end() - 1);
+    dealt_.resize(num_tiles_);
+    for (std::uint64_t tile = 0; tile < num_tiles_; ++tile) {
+      dealt_[next[owner[tile]]++] = static_cast<std::uint32_t>(tile);
+    }
+  }
+
+  // --- parts of operations -------------------------------------------------------------------------------------------
+  [[nodiscard]] std::uint8_t ring(std::uint32_t bank, std::uint32_t s) const {
+    return static_cast<std::uint8_t>(kRing + bank * c_.stages + s);
+  }
+  [[nodiscard]] std::uint8_t k_full(std::uint32_t s) const { return ring(0, s); }
+  [[nodiscard]] std::uint8_t k_empty(std::uint32_t s) const { return ring(1, s); }
+  [[nodiscard]] std::uint8_t v_full(std::uint32_t s) const { return ring(2, s); }
+  [[nodiscard]] std::uint8_t v_empty(std::uint32_t s) const { return ring(3, s); }
+
+  static Wait phase(std::uint32_t slot, std::uint64_t count) {
+    return Wait{TokenClass::kMbarrier, static_cast<std::uint8_t>(slot), static_cast<std::uint32_t>(count)};
+  }
+  static Wait wgmmas(std::uint64_t count) {
+    return Wait{TokenClass::kAsyncGroup, kWgmmaGroup, static_cast<std::uint32_t>(count)};
+  }
+  static Signal arrive(std::uint32_t slot, SignalAt at) {
+    return Signal{TokenClass::kMbarrier, static_cast<std::uint8_t>(slot), at, 1, 0};
+  }
+  static void set_insts(Operation& op, std::uint32_t per_warp, std::uint32_t warps) {
+    op.issue_slots = per_warp;
+    op.warp_insts = per_warp * warps;
+  }
+  [[nodiscard]] Operation load(std::uint16_t pc, std::uint32_t rows, std::uint32_t oob) const {
+    Operation op;
+    op.kind = OpKind::kTma;
+    op.pc = pc;
+    set_insts(op, kProducerPerLoad, 1);
+    op.mem.rows = rows;
+    op.mem.oob_rows = oob;
+    op.mem.row_bytes = row_bytes_;
+    op.mem.row_pitch = row_bytes_;
+    return op;
+  }
+  [[nodiscard]] static Operation wgmma(std::uint16_t pc, std::uint32_t n, std::uint32_t count, bool a_in_registers) {
+    Operation op;
+    op.kind = OpKind::kWgmma;
+    op.pipe = Pipe::kTensor;
+    op.pc = pc;
+    op.pipe_work = count;
+    op.mma_m = 64;
+    op.mma_n = static_cast<std::uint16_t>(n);
+    op.mma_k = 16;
+    op.mma_count = count;
+    op.mma_a_in_registers = a_in_registers;
+    op.tensor_insts = count * kGroupWarps;
+    set_insts(op, count, kGroupWarps);
+    op.smem_read_wavefronts = kBarrierWavefronts;
+    op.completes[0] = Signal{TokenClass::kAsyncGroup, kWgmmaGroup, SignalAt::kDataVisible, 1, 0};
+    return op;
+  }
+  static Operation compute(std::uint16_t pc, Pipe pipe, std::uint32_t work, std::uint32_t slots, std::uint32_t chain) {
+    Operation op;
+    op.kind = OpKind::kCompute;
+    op.pipe = pipe;
+    op.pc = pc;
+    op.pipe_work = work;
+    op.dependent_latency = chain;
+    set_insts(op, slots, kGroupWarps);
+    return op;
+  }
+
+  void build_templates() {
+    const std::uint32_t d = c_.shape.head_dim;
+    qk_ = wgmma(3, c_.block_n, d / 16, false);
+    pv_ = wgmma(7, d, c_.block_n / 16, true);
+    const double total = qk_.mma_count + pv_.mma_count + kOverheadPerBlock + kPerOutput * outputs_ +
+                         kPerScore * scores_ + kRescaleMufu;
+    // Half of the overhead is waiting and addressing around the wgmmas, a quarter of it each.
+    const auto around = static_cast<std::uint32_t>(kOverheadPerBlock / 4);
+    set_insts(qk_, qk_.mma_count + around, kGroupWarps);
+    set_insts(pv_, pv_.mma_count + around, kGroupWarps);
+    maximum_ = compute(4, Pipe::kAlu, scores_, scores_ + 8, scores_ / 4 + kShuffleChain);
+    exponential_ = compute(5, Pipe::kMufu, scores_ + 2, 2 * scores_ + 2, 4);
+    const std::uint32_t others =
+        qk_.issue_slots + pv_.issue_slots + maximum_.issue_slots + exponential_.issue_slots;
+    const std::uint32_t rest = to_int(total) > others ? to_int(total) - others : 1;
+    rest_ = compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 4);
+    masked_slots_ = to_int(kMaskPerScore * scores_);
+  }
+
+  // --- producer ------------------------------------------------------------------------------------------------------
+  [[nodiscard]] Operation fetch_tile() const {
+    Operation op;
+    op.kind = OpKind::kFetchTile;
+    op.pc = 1;
+    set_insts(op, 4, 1);
+    op.mem.address = layout_.scratch;
+    op.mem.dir = MemDir::kAtomic;
+    op.mem.rows = 1;
+    op.mem.row_bytes = 4;
+    op.mem.row_pitch = 4;
+    op.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
+    return op;
+  }
+
+  std::uint32_t produce(std::uint64_t cta, StreamCursor& cursor, std::span<Operation> out) const {
+    auto& st = cursor.state;
+    std::uint32_t n = 0;
+    if (st[kTile] > tiles_of(cta)) return 0;
+    if (st[kStep] == 0) {
+      if (dynamic()) out[n++] = fetch_tile();
+      if (st[kTile] == tiles_of(cta)) {
+        ++st[kTile];
+        return n;
+      }
+      const Tile t = tile_of(cta, st[kTile]);
+      if (t.blocks == 0) {
+        ++st[kTile];
+        out[n] = Operation{};
+        out[n++].issue_slots = 1;
+        return n;
+      }
+      const std::uint64_t use = st[kTile];
+      const auto slot = static_cast<std::uint32_t>(use % kQSlots);
+      const std::uint32_t rows = std::min(kBlockM, c_.shape.q_len - t.first_row);
+      Operation q = load(2, rows, kBlockM - rows);
+      set_insts(q, kProducerPerTile - 4, 1);
+      q.mem.address = layout_.q + t.q_row * row_bytes_;
+      q.waits[0] = phase(kQEmpty + slot, use / kQSlots);
+      if (dynamic()) q.waits[1] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(use + 1)};
+      q.completes[0] = arrive(kQFull + slot, SignalAt::kDataVisible);
+      out[n++] = q;
+      st[kStep] = 1;
+      return n;
+    }
+    const Tile t = tile_of(cta, st[kTile]);
+    const std::uint64_t g = st[kBlocksBefore]++;
+    const auto s = static_cast<std::uint32_t>(g % c_.stages);
+    const auto kv_block = static_cast<std::uint32_t>(t.blocks - st[kStep]);
+    const std::uint32_t rows = std::min(c_.block_n, c_.shape.kv_len - kv_block * c_.block_n);
+    const std::uint64_t offset = (t.kv_row + std::uint64_t{kv_block} * c_.block_n) * row_bytes_;
+    Operation k = load(2, rows, c_.block_n - rows);
+    Operation v = k;
+    k.mem.address = layout_.k + offset;
+    k.waits[0] = phase(k_empty(s), g / c_.stages);
+    k.completes[0] = arrive(k_full(s), SignalAt::kDataVisible);
+    v.mem.address = layout_.v + offset;
+    v.waits[0] = phase(v_empty(s), g / c_.stages);
+    v.completes[0] = arrive(v_full(s), SignalAt::kDataVisible);
+    out[n++] = k;
+    out[n++] = v;
+    if (++st[kStep] > t.blocks) {
+      st[kStep] = 0;
+      ++st[kTile];
+    }
+    return n;
+  }
+
+  // --- consumers -----------------------------------------------------------------------------------------------------
+  std::uint32_t consume(std::uint64_t cta, std::uint32_t group, StreamCursor& cursor, std::span<Operation> out) const {
+    auto& st = cursor.state;
+    if (st[kTile] >= tiles_of(cta)) return 0;
+    const Tile t = tile_of(cta, st[kTile]);
+    if (t.blocks == 0 || st[kStep] == t.blocks) {
+      const std::uint32_t n = finish_tile(t, group, st[kBlocksBefore], out);
+      ++st[kTile];
+      st[kStep] = 0;
+      st[kBlocksBefore] += t.blocks;
+      return n;
+    }
+    const auto i = static_cast<std::uint32_t>(++st[kStep]);
+    return block(t, i, st[kTile], st[kBlocksBefore], out);
+  }
+
+  /// Block i = 1..blocks of a tile. wgmma groups, two per block: plain order Q1 P1 Q2 P2, pipelined Q1 Q2 P1 Q3 P2.
+  std::uint32_t block(const Tile& t, std::uint32_t i, std::uint64_t use, std::uint64_t before,
+                      std::span<Operation> out) const {
+    const std::uint64_t g = before + i - 1;
+    const auto s = static_cast<std::uint32_t>(g % c_.stages);
+    const auto q_slot = static_cast<std::uint32_t>(use % kQSlots);
+    const std::uint64_t base = 2 * before;
+    const std::uint64_t qk_count = base + (c_.pipelined ? (i == 1 ? 1 : 2 * (i - 1)) : 2 * i - 1);
+    std::uint32_t n = 0;
+    out[n] = qk_;
+    out[n].waits[0] = phase(k_full(s), g / c_.stages + 1);
+    if (i == 1) out[n].waits[1] = phase(kQFull + q_slot, use / kQSlots + 1);
+    out[n++].completes[1] = arrive(k_empty(s), SignalAt::kDataVisible);
+    if (c_.pipelined && i > 1) out[n++] = pv(g - 1);
+    out[n] = maximum_;
+    if (c_.shape.causal && i <= (kBlockM + c_.block_n - 1) / c_.block_n) {
+      set_insts(out[n], maximum_.issue_slots + masked_slots_, kGroupWarps);
+    }
+    out[n++].waits[0] = wgmmas(qk_count);
+    out[n++] = exponential_;
+    out[n] = rest_;
+    if (c_.pipelined && i > 1) out[n].waits[0] = wgmmas(qk_count + 1);
+    if (i == t.blocks) out[n].completes[0] = arrive(kQEmpty + q_slot, SignalAt::kIssue);
+    ++n;
+    if (!c_.pipelined || i == t.blocks) out[n++] = pv(g);
+    return n;
+  }
+
+  [[nodiscard]] Operation pv(std::uint64_t g) const {
+    const auto s = static_cast<std::uint32_t>(g % c_.stages);
+    Operation op = pv_;
+    op.waits[0] = phase(v_full(s), g / c_.stages + 1);
+    op.completes[1] = arrive(v_empty(s), SignalAt::kDataVisible);
+    return op;
+  }
+
+  std::uint32_t finish_tile(const Tile& t, std::uint32_t group, std::uint64_t before, std::span<Operation> out) const {
+    const std::uint32_t staging = kGroupRows * row_bytes_ / 512 / kGroupWarps;  // stmatrix.x4 per warp
+    const std::uint32_t once = to_int(kOncePerTile + kOncePerOutput * outputs_);
+    const std::uint32_t first_row = t.first_row + group * kGroupRows;
+    const std::uint32_t rows =
+        first_row < c_.shape.q_len ? std::min(kGroupRows, c_.shape.q_len - first_row) : 0;
+    std::uint32_t n = 0;
+    out[n] = compute(8, Pipe::kFma, outputs_, once - staging - 1, kEpilogueChain);
+    if (t.blocks > 0) out[n].waits[0] = wgmmas(2 * (before + t.blocks));
+    ++n;
+    Operation shared;
+    shared.kind = OpKind::kShared;
+    shared.pipe = Pipe::kLsu;
+    shared.pc = 9;
+    shared.pipe_work = staging;
+    set_insts(shared, staging, kGroupWarps);
+    shared.smem_write_wavefronts = kGroupRows * row_bytes_ / 128 + kTileWavefronts;
+    shared.smem_conflicts = kTileWavefronts;
+    shared.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
+    // The O tile in shared memory is free once the previous store has read it.
+    out[n++] = shared;
+    if (rows == 0) return n;
+    Operation store = load(10, rows, 0);
+    set_insts(store, 1, kGroupWarps);
+    store.mem.dir = MemDir::kStore;
+    store.mem.address = layout_.o + (t.q_row + group * kGroupRows) * row_bytes_;
+    store.completes[0] = Signal{TokenClass::kAsyncGroup, kStoreGroup, SignalAt::kOperandsRead, 1, 0};
+    out[n++] = store;
+    if (c_.writes_lse) {
+      Operation lse;
+      lse.kind = OpKind::kMemory;
+      lse.pipe = Pipe::kLsu;
+      lse.pc = 11;
+      lse.pipe_work = 1;
+      set_insts(lse, 1, kGroupWarps);
+      lse.mem.dir = MemDir::kStore;
+      lse.mem.address = layout_.lse + (t.q_row + group * kGroupRows) * 4;
+      lse.mem.rows = 1;
+      lse.mem.row_bytes = rows * 4;
+      out[n++] = lse;
+    }
+    return n;
+  }
+
+  FlashWgmmaConfig c_;
+  AttentionLayout layout_;
+  Launch launch_;
+  std::uint32_t row_bytes_ = 0;
+  std::uint32_t q_tiles_ = 1;
+  std::uint64_t num_tiles_ = 1;
+  std::uint32_t scores_ = 0;   ///< of a thread and block
+  std::uint32_t outputs_ = 0;  ///< output elements of a thread
+  std::uint32_t masked_slots_ = 0;
+  std::vector<std::uint64_t> first_tile_;  ///< dynamic: per CTA, where its tiles start in dealt_
+  std::vector<std::uint32_t> dealt_;
+  Operation qk_;
+  Operation pv_;
+  Operation maximum_;
+  Operation exponential_;
+  Operation rest_;
+};
+
+}  // namespace
+
+std::uint64_t flash_wgmma_smem_bytes(const FlashWgmmaConfig& c) {
+  const std::uint64_t row_bytes = std::uint64_t{c.shape.head_dim} * (bits_of(c.shape.dtype) / 8);
+  constexpr std::uint64_t kBarrierBytes = 3072;
+  return (kQSlots + 1) * kBlockM * row_bytes + 2 * std::uint64_t{c.stages} * c.block_n * row_bytes + kBarrierBytes;
+}
+
+std::unique_ptr<TraceSource> make_flash_attention_wgmma(const FlashWgmmaConfig& config) {
+  return std::make_unique<FlashAttentionWgmma>(config);
+}
+
+}  // namespace strata
