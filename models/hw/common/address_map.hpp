@@ -1,0 +1,71 @@
+/// Where a line lives: home partition, slice, pseudo-channel, bank, row and tag set.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/config/gpu_config.hpp"
+
+namespace strata {
+
+struct LineHome {
+  std::uint8_t partition;        ///< L2 partition of the point of coherence
+  std::uint16_t slice;           ///< slice within a partition, 0 .. slices / partitions - 1
+  std::uint16_t pseudo_channel;  ///< over the whole GPU
+  std::uint8_t bank;
+  std::uint32_t row;
+};
+
+/// The memory is cut into super-blocks that hold one row of every pseudo-channel. Inside one, blocks of
+/// `home_interleave_bytes` alternate between partitions, and lines are dealt to the partition's pseudo-channels by a
+/// rotation with coprime strides, so any run of consecutive lines and any column of a power-of-two pitch spreads
+/// evenly. Source: consecutive 8 KiB alternate between partitions (measured on A100); the rest of the real hash is not
+/// public.
+class AddressMap {
+ public:
+  AddressMap() = default;
+  explicit AddressMap(const GpuConfig& config);
+
+  [[nodiscard]] LineHome home(std::uint32_t line) const {
+    const std::uint32_t block = line / lines_per_block_;
+    const std::uint32_t in_block = line - block * lines_per_block_;
+    const std::uint32_t super = block / blocks_per_super_;
+    const std::uint32_t index = block - super * blocks_per_super_;
+    const std::uint32_t h = mix(super);
+    LineHome out;
+    const std::uint32_t group = index / partitions_;
+    out.partition = static_cast<std::uint8_t>((index + (h >> 20) + group) % partitions_);
+    const std::uint32_t local = (in_block + group * kGroupStride + (h & 0xffffU)) % channels_per_partition_;
+    out.slice = static_cast<std::uint16_t>(local * slices_per_partition_ / channels_per_partition_);
+    out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels_per_partition_ + local);
+    out.bank = static_cast<std::uint8_t>((super ^ (h >> 8)) % banks_);
+    out.row = super;
+    return out;
+  }
+  /// Tag set of a line within its slice. The near copy of a far line uses the slice and set it would have at home.
+  [[nodiscard]] std::uint32_t set(std::uint32_t line, std::uint32_t slice) const {
+    return slice * sets_per_slice_ + static_cast<std::uint32_t>((std::uint64_t{mix(line)} * sets_per_slice_) >> 32);
+  }
+  [[nodiscard]] std::uint32_t sets_per_slice() const { return sets_per_slice_; }
+  [[nodiscard]] std::uint32_t slices_per_partition() const { return slices_per_partition_; }
+  [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
+
+ private:
+  static constexpr std::uint32_t kGroupStride = 37;  ///< coprime to 40, 80 and 96 channels per partition
+  static std::uint32_t mix(std::uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x7feb352dU;
+    x ^= x >> 15;
+    x *= 0x846ca68bU;
+    x ^= x >> 16;
+    return x;
+  }
+  std::uint32_t lines_per_block_ = 64;
+  std::uint32_t blocks_per_super_ = 20;
+  std::uint32_t partitions_ = 2;
+  std::uint32_t slices_per_partition_ = 40;
+  std::uint32_t channels_per_partition_ = 80;
+  std::uint32_t banks_ = 16;
+  std::uint32_t sets_per_slice_ = 320;
+};
+
+}  // namespace strata

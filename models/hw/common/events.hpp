@@ -1,0 +1,32 @@
+/// Every kind of event that hardware units post. The Gpu in models/hw/system dispatches them, so that units never
+/// include one another.
+#pragma once
+
+#include <cstdint>
+
+namespace strata {
+
+enum class EventKind : std::uint16_t {
+  kCtaStart,      ///< unit = SM, a = CTA slot: its streams may issue
+  kCtaFree,       ///< unit = SM, a = CTA slot: resources return to the scheduler
+  kStreamRun,     ///< unit = SM, a = CTA slot, b = stream
+  kSignal,        ///< unit = SM, a, b = packed signal (sm/tokens.hpp)
+  kWgmmaRun,      ///< unit = SM: the tensor core takes the next quantum of queued wgmma work
+  kPumpLoads,     ///< unit = SM: the LSU or the TMA unit may have credits again
+  kReadAtL2,      ///< a = chunk: request reaches the coalescer and the near slices
+  kReadAtHome,    ///< a = chunk, b = line mask: misses of far-homed lines reach their home slices
+  kReadAtHbm,     ///< a = chunk, b = line mask | partition << 8
+  kHbmDone,       ///< a = chunk, b = line mask | partition << 8: lines are filled at home
+  kFabricDone,    ///< a = chunk, b = line mask: far lines are filled near
+  kReplyAtXbar,   ///< a = chunk: all lines are ready at the near partition
+  kReadAtSm,      ///< unit = SM, a = chunk, b = cluster rank: data reaches the SM's port
+  kTransferDone,  ///< unit = SM, a = transfer
+  kWriteAtL2,     ///< a = chunk: a store reaches the near slices
+  kWriteAtHome,   ///< a = chunk, b = line mask
+  kWriteDone,     ///< unit = SM, a = chunk: the last acknowledgement
+  kCount
+};
+
+[[nodiscard]] constexpr std::uint16_t id(EventKind k) { return static_cast<std::uint16_t>(k); }
+
+}  // namespace strata

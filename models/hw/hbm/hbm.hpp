@@ -1,0 +1,69 @@
+/// HBM: pseudo-channels with banks, rows, refresh and a write queue. Efficiency comes out of the timings.
+///
+/// Reads are served as they arrive: the data bus is work-conserving (a request that waits for its bank does not hold
+/// the bus against others, as a controller that reorders would arrange), each bank opens one row per tRC. Writes gather
+/// in a queue per pseudo-channel and drain in bursts that pay the turnaround both ways.
+/// Not modelled: command-bus contention, ECC reads, temperature-dependent refresh (docs/model/hbm.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/hw/common/address_map.hpp"
+#include "models/hw/common/context.hpp"
+#include "sim/timing/resource.hpp"
+
+namespace strata {
+
+class Hbm {
+ public:
+  Hbm(Context& context, const AddressMap& map);
+
+  /// Reads the lines of a chunk that `line_mask` names; returns the tick at which the last one is at its slice.
+  Tick read(const Chunk& chunk, std::uint32_t line_mask);
+
+  /// Queues a dirty line for writing.
+  void write(std::uint32_t line, std::uint32_t sectors);
+
+  /// Ticks for which data buses were held or refresh blocked them, summed over pseudo-channels.
+  [[nodiscard]] Tick busy_ticks() const;
+  [[nodiscard]] std::size_t num_channels() const { return channels_.size(); }
+
+ private:
+  struct Bank {
+    Tick next_activate = 0;  ///< tRC after the last one
+    Tick column_ready = 0;   ///< the open row may be read from here on
+    std::uint32_t row = 0xffffffffU;
+    std::uint32_t previous_row = 0xffffffffU;
+  };
+  struct Channel {
+    Resource bus;
+    Tick next_refresh = 0;
+    Tick refresh_busy = 0;
+    std::uint32_t queued_writes = 0;
+    std::uint32_t queued_write_bursts = 0;
+  };
+
+  void refresh(Channel& channel, std::uint32_t index, Tick at);
+  void drain(Channel& channel, std::uint32_t index);
+  Tick open_row(Bank& bank, std::uint32_t row, Tick at);
+
+  Context& context_;
+  const AddressMap& map_;
+  std::vector<Channel> channels_;
+  std::vector<Bank> banks_;
+  std::uint32_t banks_per_channel_;
+  Tick trcd_;
+  Tick trp_;
+  Tick trc_;
+  Tick tcl_;
+  Tick turnaround_;
+  Tick trfc_;
+  Tick trefi_;
+  Tick controller_;
+  Tick burst_;
+  std::uint32_t drain_at_;
+  bool per_bank_refresh_;
+};
+
+}  // namespace strata

@@ -1,0 +1,89 @@
+/// The L2: two partitions of slices with near copies, a point of coherence per line, the fabric between them and
+/// write-back.
+///
+/// A read is looked up in the slices beside the requester. A line homed in the other partition that misses there
+/// crosses the fabric to its home slice and, by policy, leaves a copy. A store goes through the near slice to its home,
+/// where it is kept dirty until it is evicted or the dirty limit pushes it out. Not modelled: compression, persistence
+/// controls, ECC (docs/model/l2.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/hw/common/address_map.hpp"
+#include "models/hw/common/context.hpp"
+#include "models/hw/common/tag_array.hpp"
+#include "sim/timing/resource.hpp"
+
+namespace strata {
+
+/// A dirty line that leaves the L2 for HBM.
+struct WriteBack {
+  std::uint32_t line;
+  std::uint8_t sectors;
+};
+
+class L2 {
+ public:
+  L2(Context& context, const AddressMap& map);
+
+  // Event handlers. Each ends by posting what follows; write-backs gather in write_backs().
+  void read_at_near(std::uint32_t chunk);
+  void read_at_home(std::uint32_t chunk, std::uint32_t line_mask);
+  void hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
+  void fabric_done(std::uint32_t chunk, std::uint32_t line_mask);
+  void write_at_near(std::uint32_t chunk);
+  void write_at_home(std::uint32_t chunk, std::uint32_t line_mask);
+
+  /// Dirty lines pushed out since the last call; the system hands them to HBM.
+  [[nodiscard]] std::vector<WriteBack>& write_backs() { return write_backs_; }
+
+  [[nodiscard]] Tick slice_busy_ticks() const;
+  [[nodiscard]] Tick fabric_busy_ticks() const { return fabric_[0].busy() + fabric_[1].busy(); }
+  [[nodiscard]] std::size_t num_slices() const { return slices_.size(); }
+
+ private:
+  struct Slice {
+    Resource read;   ///< data read port
+    Resource write;  ///< data write port
+  };
+
+  Slice& slice(std::uint32_t partition, std::uint32_t s) {
+    return slices_[partition * map_.slices_per_partition() + s];
+  }
+  /// Looks a wanted line up in one partition. Returns the sectors that must still be fetched; the others are ready or
+  /// the chunk has been added to the waiters of whoever fetches them.
+  std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LineHome& home,
+                       bool allocate, Tick& slice_done);
+  void fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
+  void wake(std::uint32_t chunk, std::uint32_t partition, Tick ready);
+  void piece_done(std::uint32_t chunk);
+  void evict(const TagArray::Victim& victim, std::uint32_t partition);
+  void mark_dirty(std::uint32_t line, std::uint8_t mask, std::uint32_t partition, std::uint32_t set);
+  void limit_dirty(std::uint32_t partition);
+
+  Context& context_;
+  const AddressMap& map_;
+  std::vector<TagArray> tags_;  ///< per partition
+  std::vector<Slice> slices_;
+  std::vector<Resource> fabric_;  ///< data into partition i
+  std::vector<WriteBack> write_backs_;
+  struct DirtyEntry {
+    std::uint32_t line;
+    std::uint32_t set;
+  };
+  struct DirtyQueue {
+    std::vector<DirtyEntry> ring;
+    std::size_t head = 0;
+    std::int64_t dirty_lines = 0;
+  };
+  std::vector<DirtyQueue> dirty_;
+  std::int64_t dirty_limit_lines_;
+  Tick hit_latency_;
+  Tick fabric_latency_;
+  bool near_copy_on_fill_;
+  bool near_copy_on_hit_;
+  bool store_leaves_copy_;
+};
+
+}  // namespace strata

@@ -1,0 +1,71 @@
+#include "models/hw/noc/crossbar.hpp"
+
+#include <algorithm>
+
+namespace strata {
+
+Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, context.time.l2) {
+  const GpuConfig& g = *context.config;
+  const XbarConfig& x = g.xbar;
+  const TimeBase& t = context.time;
+  const int sms_per_cpc = g.topology.tpcs_per_cpc > 0 ? g.topology.tpcs_per_cpc * g.topology.sms_per_tpc : 0;
+  std::uint16_t sm = 0;
+  std::uint16_t tpc = 0;
+  std::uint16_t cpc = 0;
+  const int num_sms = g.num_sms();
+  for (std::size_t gpc = 0; gpc < g.topology.gpc_sms.size(); ++gpc) {
+    for (int i = 0; i < g.topology.gpc_sms[gpc]; ++i, ++sm) {
+      SmPort p;
+      p.write = Resource(t.sm, x.sm_write_bytes_per_cycle);
+      // Distance is spread evenly over the SMs: the real floor plan is not public, its spread is.
+      const Tick hop = t.l2 * x.hop_spread_cycles * ((sm * 37) % num_sms) / std::max(1, num_sms - 1) / 2;
+      p.request_latency = t.l2 * x.request_latency_cycles + hop;
+      p.reply_latency = t.l2 * x.reply_latency_cycles + hop;
+      p.tlb = &tlb_;
+      p.gpc = static_cast<std::uint16_t>(gpc);
+      p.tpc = static_cast<std::uint16_t>(tpc + i / g.topology.sms_per_tpc);
+      p.cpc = static_cast<std::uint16_t>(sms_per_cpc > 0 ? cpc + i / sms_per_cpc : cpc);
+      p.partition = static_cast<std::uint8_t>(g.topology.gpc_partition[gpc]);
+      ports_.push_back(p);
+    }
+    tpc = static_cast<std::uint16_t>(ports_.back().tpc + 1);
+    cpc = static_cast<std::uint16_t>(ports_.back().cpc + 1);
+    gpc_read_.emplace_back(t.l2, x.gpc_read_bytes_per_cycle);
+    gpc_write_.emplace_back(t.l2, x.gpc_write_bytes_per_cycle);
+  }
+  sm_read_.assign(ports_.size(), Resource(t.sm, x.sm_read_bytes_per_cycle));
+  tpc_read_.assign(tpc, Resource(t.sm, x.tpc_read_bytes_per_cycle));
+  has_cpc_limit_ = x.cpc_read_bytes_per_cycle > 0;
+  cpc_read_.assign(cpc, Resource(t.sm, std::max(1, x.cpc_read_bytes_per_cycle)));
+}
+
+void Crossbar::send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged) {
+  const SmPort& p = ports_[sm];
+  const Tick now = context_.now();
+  const Tick through = merged ? std::max(now, gpc_read_[p.gpc].next_free()) : gpc_read_[p.gpc].reserve(now, bytes);
+  context_.post(through + p.reply_latency, EventKind::kReadAtSm, sm, chunk, rank);
+}
+
+Tick Crossbar::deliver(std::uint32_t sm, std::uint32_t bytes) {
+  const SmPort& p = ports_[sm];
+  const Tick now = context_.now();
+  Tick done = tpc_read_[p.tpc].reserve(now, bytes);
+  if (has_cpc_limit_) {
+    done = std::max(done, cpc_read_[p.cpc].reserve(now, bytes));
+  }
+  return std::max(done, sm_read_[sm].reserve(now, bytes));
+}
+
+Tick Crossbar::send_store(std::uint32_t sm, std::uint32_t bytes) {
+  return gpc_write_[ports_[sm].gpc].reserve(context_.now(), bytes);
+}
+
+Tick Crossbar::gpc_busy_ticks() const {
+  Tick sum = 0;
+  for (const Resource& r : gpc_read_) {
+    sum += r.busy();
+  }
+  return sum;
+}
+
+}  // namespace strata

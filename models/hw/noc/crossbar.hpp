@@ -1,0 +1,43 @@
+/// The crossbar: reply ports of GPCs, CPCs, TPCs and SMs, store ports, and the latency by distance.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/hw/common/context.hpp"
+#include "models/hw/common/sm_port.hpp"
+#include "models/hw/common/tlb.hpp"
+#include "sim/timing/resource.hpp"
+
+namespace strata {
+
+/// Not modelled: arbitration between slices, flit framing (docs/model/noc.md).
+class Crossbar {
+ public:
+  explicit Crossbar(Context& context);
+
+  [[nodiscard]] SmPort& port(std::uint32_t sm) { return ports_[sm]; }
+
+  /// A reply leaves the L2 for one SM; `merged` replies ride on another one's transfer to the GPC.
+  void send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged);
+  /// The reply is at the SM's door: takes CPC, TPC and SM ports; returns the tick at which the last byte is in.
+  Tick deliver(std::uint32_t sm, std::uint32_t bytes);
+  /// A store passes its GPC's port; returns the tick at which it is through.
+  Tick send_store(std::uint32_t sm, std::uint32_t bytes);
+
+  [[nodiscard]] Tick gpc_busy_ticks() const;
+  [[nodiscard]] std::size_t num_gpcs() const { return gpc_read_.size(); }
+
+ private:
+  Context& context_;
+  Tlb tlb_;
+  std::vector<SmPort> ports_;
+  std::vector<Resource> sm_read_;
+  std::vector<Resource> tpc_read_;
+  std::vector<Resource> cpc_read_;
+  std::vector<Resource> gpc_read_;
+  std::vector<Resource> gpc_write_;
+  bool has_cpc_limit_ = false;
+};
+
+}  // namespace strata

@@ -1,0 +1,41 @@
+/// The L2 request coalescer (LRC): requests of neighbouring SMs for the same lines ride on the first one while it is
+/// outstanding.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/hw/common/context.hpp"
+
+namespace strata {
+
+/// One table per group of SMs, direct-mapped by the chunk's first line; chunks merge when they want the same lines.
+/// Not modelled: merging of chunks that overlap only in part (docs/model/noc.md).
+class RequestCoalescer {
+ public:
+  /// @param group_of_sm coalescer group of each SM
+  RequestCoalescer(Context& context, std::vector<std::uint16_t> group_of_sm);
+
+  /// True when the chunk rides on another one and needs no look-up of its own.
+  bool merge(std::uint32_t chunk);
+  /// The chunk's reply passes: posts the replies of those that ride on it.
+  void release(std::uint32_t chunk);
+
+ private:
+  struct Entry {
+    std::uint32_t chunk = kNoHandle;
+    std::uint32_t generation = 0;
+    std::uint32_t merges = 0;
+    Tick opened = 0;
+  };
+  static constexpr std::uint32_t kEntries = 4096;
+
+  Context& context_;
+  std::vector<std::uint16_t> group_of_sm_;
+  std::vector<Entry> table_;
+  bool present_;
+  std::uint32_t merge_limit_;
+  Tick window_;
+};
+
+}  // namespace strata

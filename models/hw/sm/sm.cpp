@@ -1,0 +1,169 @@
+#include "models/hw/sm/sm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace strata {
+
+namespace {
+std::int64_t scaled(double rate, std::int64_t scale) {
+  return std::max<std::int64_t>(1, std::llround(rate * static_cast<double>(scale)));
+}
+}  // namespace
+
+Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
+    : environment_(&environment), port_(&port), sm_cycle_(environment.context->time.sm), index_(index) {
+  const GpuConfig& g = config();
+  for (std::uint32_t s = 0; s < kSmsps; ++s) {
+    issue_[s] = Resource(sm_cycle_, kScale);
+    mma_[s] = Resource(sm_cycle_, kScale);
+    auto& p = pipes_[s];
+    p[static_cast<std::size_t>(Pipe::kFma)] = Resource(sm_cycle_, scaled(g.sm.fma_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kAlu)] = Resource(sm_cycle_, scaled(g.sm.alu_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kFp64)] = Resource(sm_cycle_, scaled(g.sm.fp64_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kFp16)] = Resource(sm_cycle_, scaled(g.sm.fp16_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kMufu)] = Resource(sm_cycle_, scaled(g.sm.mufu_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kUniform)] = Resource(sm_cycle_, scaled(g.sm.uniform_per_cycle_smsp, kScale));
+  }
+  lsu_ = Resource(sm_cycle_, scaled(g.sm.lsu_per_cycle_sm, kScale));
+  l1_tags_port_ = Resource(sm_cycle_, scaled(g.l1.tags_per_cycle, kScale));
+  smem_read_ = Resource(sm_cycle_, g.smem.read_bytes_per_cycle);
+  smem_fill_ = Resource(sm_cycle_, g.smem.fill_bytes_per_cycle);
+  tma_ = Resource(sm_cycle_, kScale);
+  dsmem_ = Resource(sm_cycle_, g.smem.dsmem_bytes_per_cycle);
+  constexpr std::uint32_t kL1Ways = 4;
+  l1_sets_ = static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / kL1Ways);
+  l1_ = TagArray(l1_sets_, kL1Ways);
+  load_credits_ = Credits(g.l1.outstanding_sectors);
+  tma_credits_ = Credits(g.tma.outstanding_bytes);
+  store_credits_ = Credits(g.l1.store_queue_sectors);
+  ctas_.resize(environment.occupancy.ctas);
+}
+
+std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t rank, Tick start) {
+  std::uint16_t slot = 0;
+  while (ctas_[slot].active) {
+    ++slot;
+  }
+  const Launch& launch = environment_->source->launch();
+  Cta& c = ctas_[slot];
+  c.id = cta;
+  c.cluster = cluster;
+  c.rank = rank;
+  c.active = true;
+  c.draining = false;
+  c.outstanding = 0;
+  c.streams_alive = static_cast<std::uint32_t>(launch.streams.size());
+  c.streams.resize(launch.streams.size());
+  std::uint32_t first_smsp = slot * launch.warps_per_cta();
+  for (std::size_t i = 0; i < c.streams.size(); ++i) {
+    Stream& s = c.streams[i];
+    const StreamInfo& info = launch.streams[i];
+    std::vector<Operation> ops = std::move(s.ops);
+    ops.clear();
+    s = Stream{};
+    s.ops = std::move(ops);
+    s.num_warps = info.num_warps;
+    for (std::uint32_t w = 0; w < info.num_warps; ++w) {
+      ++s.warps_on[(first_smsp + info.first_warp + w) % kSmsps];
+    }
+  }
+  for (std::size_t i = 0; i < c.mbarrier.size(); ++i) {
+    c.mbarrier[i] = Token{0, 0, launch.mbarrier_arrivals[i], kNoStream};
+  }
+  for (std::size_t i = 0; i < c.named.size(); ++i) {
+    c.named[i] = Token{0, 0, launch.named_barrier_warps[i], kNoStream};
+  }
+  if (resident_++ == 0) {
+    active_since_ = start;
+  }
+  context().counters.add(Counter::kCtasLaunched, 1);
+  Tick begin = start;
+  if (!code_warm_) {
+    code_warm_ = true;
+    begin += cycles(static_cast<std::int64_t>((launch.code_bytes + kLineBytes - 1) / kLineBytes) *
+                    config().sm.instruction_cache_miss_cycles);
+  }
+  context().post(begin, EventKind::kCtaStart, index_, slot);
+  return slot;
+}
+
+void Sm::start_cta(std::uint32_t slot) {
+  for (std::uint32_t i = 0; i < ctas_[slot].streams.size(); ++i) {
+    run_stream(slot, i);
+  }
+}
+
+void Sm::end_stream(std::uint32_t slot, std::uint32_t stream_index) {
+  Cta& cta = ctas_[slot];
+  cta.streams[stream_index].ended = true;
+  --cta.streams_alive;
+  maybe_retire(slot);
+}
+
+void Sm::maybe_retire(std::uint32_t slot) {
+  Cta& cta = ctas_[slot];
+  if (cta.streams_alive == 0 && cta.outstanding == 0 && !cta.draining) {
+    cta.draining = true;
+    context().post(context().now() + cycles(config().sm.cta_drain_cycles), EventKind::kCtaFree, index_, slot);
+  }
+}
+
+std::uint32_t Sm::free_cta(std::uint32_t slot) {
+  Cta& cta = ctas_[slot];
+  cta.active = false;
+  if (--resident_ == 0) {
+    active_ticks_ += context().now() - active_since_;
+  }
+  return cta.cluster;
+}
+
+void Sm::account(StackReason gap_reason, Tick begin, Tick end, StackReason reason) {
+  if (begin > frontier_) {
+    stack_[static_cast<std::size_t>(gap_reason)] += begin - frontier_;
+    frontier_ = begin;
+  }
+  if (end > frontier_) {
+    stack_[static_cast<std::size_t>(reason)] += end - frontier_;
+    frontier_ = end;
+  }
+}
+
+Tick Sm::issue_busy() const {
+  Tick sum = 0;
+  for (const Resource& r : issue_) {
+    sum += r.busy();
+  }
+  return sum / kSmsps;
+}
+
+Tick Sm::pipe_busy(Pipe p) const {
+  Tick sum = 0;
+  for (const auto& smsp : pipes_) {
+    sum += smsp[static_cast<std::size_t>(p)].busy();
+  }
+  return sum / kSmsps;
+}
+
+std::string Sm::waiting_report() const {
+  static constexpr const char* kNames[] = {"nothing",       "scoreboard",      "async group",   "mbarrier",
+                                           "named barrier", "cluster barrier", "global counter"};
+  std::string out;
+  for (const Cta& cta : ctas_) {
+    if (!cta.active) {
+      continue;
+    }
+    for (std::size_t i = 0; i < cta.streams.size(); ++i) {
+      const Stream& s = cta.streams[i];
+      if (s.waiting) {
+        out += "SM " + std::to_string(index_) + ": CTA " + std::to_string(cta.id) + " stream " + std::to_string(i) +
+               " waits for " + kNames[static_cast<std::size_t>(s.waiting_cls)] + " " + std::to_string(s.waiting_slot) +
+               " to reach phase " + std::to_string(s.waiting_count) + "\n";
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace strata

@@ -1,0 +1,250 @@
+/// One streaming multiprocessor: four sub-partitions that issue, the arithmetic pipes and tensor cores, shared memory,
+/// L1 with its LSU, and the TMA unit. CTAs live here from launch to exit.
+///
+/// Streams (warps or groups of warps that run in step) execute their operations in order. Work is reserved on the
+/// units at the moment a stream reaches the operation, in quanta of at most 64 issue cycles.
+/// Not modelled: instruction fetch beyond the cold start, operand collectors, divergence (docs/model/sm.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/hw/common/context.hpp"
+#include "models/hw/common/sm_port.hpp"
+#include "models/hw/common/tag_array.hpp"
+#include "models/hw/sm/cluster.hpp"
+#include "models/hw/sm/occupancy.hpp"
+#include "models/hw/sm/tokens.hpp"
+#include "sim/timing/credits.hpp"
+#include "sim/timing/resource.hpp"
+#include "workloads/spec/trace_source.hpp"
+
+namespace strata {
+
+/// What the SMs of a GPU share during one launch.
+struct SmEnvironment {
+  Context* context = nullptr;
+  const TraceSource* source = nullptr;
+  ClusterTable* clusters = nullptr;
+  std::vector<Token>* global_counters = nullptr;
+  std::vector<class Sm>* sms = nullptr;
+  SmOccupancy occupancy;
+  std::vector<Operation> fetch_buffer;  ///< one engine, one thread: shared scratch
+};
+
+inline constexpr std::uint32_t kWarpLanes = 32;
+
+/// Ticks an SM spent for each reason; see StackReason.
+using CycleStack = std::array<Tick, kNumStackReasons>;
+
+class Sm {
+ public:
+  Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port);
+
+  // --- CTA life, called by the scheduler ---
+  [[nodiscard]] bool has_room() const { return resident_ < environment_->occupancy.ctas; }
+  [[nodiscard]] std::uint32_t resident() const { return resident_; }
+  /// Places a CTA; its streams start at `start`. Returns its slot.
+  std::uint16_t place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t rank, Tick start);
+
+  // --- event handlers ---
+  void start_cta(std::uint32_t slot);
+  void run_stream(std::uint32_t slot, std::uint32_t stream);
+  void signal(std::uint32_t a, std::uint32_t b);
+  void run_tensor();
+  void pump();
+  /// Data of a chunk is in at `done`; frees or keeps the chunk by its deliveries.
+  void chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done);
+  void transfer_done(std::uint32_t transfer);
+  void write_done(std::uint32_t chunk);
+  /// Frees the slot; returns the cluster handle the CTA belonged to.
+  std::uint32_t free_cta(std::uint32_t slot);
+
+  // --- results ---
+  [[nodiscard]] const CycleStack& stack() const { return stack_; }
+  [[nodiscard]] Tick frontier() const { return frontier_; }
+  [[nodiscard]] Tick active_ticks() const { return active_ticks_; }
+  [[nodiscard]] Tick issue_busy() const;
+  [[nodiscard]] Tick tensor_busy() const { return wgmma_busy_ + mma_busy(); }
+  [[nodiscard]] Tick smem_busy() const { return smem_read_.busy(); }
+  [[nodiscard]] Tick lsu_busy() const { return l1_tags_port_.busy(); }
+  [[nodiscard]] Tick pipe_busy(Pipe p) const;
+  /// Text for a stall report: which streams wait for what.
+  [[nodiscard]] std::string waiting_report() const;
+
+ private:
+  static constexpr std::uint32_t kSmsps = 4;
+  static constexpr std::int64_t kScale = 64;  ///< work units per instruction or cycle in fractional-rate resources
+
+  struct Stream {
+    StreamCursor cursor;
+    std::vector<Operation> ops;
+    std::uint32_t next = 0;
+    std::uint32_t quanta_left = 0;  ///< of the operation being issued
+    std::uint32_t quanta_total = 0;
+    Tick started = 0;
+    Tick pipe_end = 0;
+    std::array<std::uint32_t, 8> scoreboard{};
+    std::array<std::uint32_t, 8> group{};
+    std::array<std::uint8_t, kSmsps> warps_on{};
+    std::uint16_t next_waiter = kNoStream;
+    std::uint16_t num_warps = 1;
+    StackReason reason = StackReason::kLaunch;
+    TokenClass waiting_cls = TokenClass::kNone;
+    std::uint8_t waiting_slot = 0;
+    std::uint32_t waiting_count = 0;
+    bool waiting = false;
+    bool ended = false;
+  };
+  struct Cta {
+    std::uint64_t id = 0;
+    std::uint32_t cluster = kNoHandle;
+    std::uint32_t rank = 0;
+    std::uint32_t streams_alive = 0;
+    std::uint32_t outstanding = 0;  ///< transfers and wgmma groups not yet complete
+    bool active = false;
+    bool draining = false;
+    std::vector<Stream> streams;
+    std::array<Token, 64> mbarrier{};
+    std::array<Token, 16> named{};
+  };
+  /// wgmma groups waiting for the tensor cores, one queue per warpgroup.
+  struct WgmmaGroup {
+    std::uint32_t slot;
+    std::uint16_t stream;
+    std::uint32_t left;
+    std::int64_t instruction_units;  ///< tensor time of one instruction, in 1/kScale cycles
+    std::int64_t operand_bytes;      ///< shared-memory reads of one instruction
+    std::uint64_t signals;
+    std::uint64_t signals2;
+  };
+  struct WgmmaQueue {
+    std::vector<WgmmaGroup> groups;
+    std::size_t head = 0;
+    std::uint32_t slot = 0;
+    std::uint16_t stream = 0;
+  };
+  /// A chunk not yet sent for want of credits.
+  struct QueuedChunk {
+    std::uint32_t chunk;
+    Tick earliest;
+  };
+  struct ChunkQueue {
+    std::vector<QueuedChunk> items;
+    std::size_t head = 0;
+    [[nodiscard]] bool empty() const { return head == items.size(); }
+    void push(QueuedChunk q) { items.push_back(q); }
+    void pop() {
+      if (++head == items.size()) {
+        items.clear();
+        head = 0;
+      }
+    }
+  };
+
+  // sm_issue.cpp
+  bool fetch_more(Cta& cta, std::uint32_t stream_index);
+  bool waits_hold(Cta& cta, std::uint32_t stream_index, const Operation& op);
+  Tick issue_quantum(Stream& stream, const Operation& op);
+  void begin(Stream& stream, const Operation& op);
+  Tick execute(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  void count(const Stream& stream, const Operation& op);
+  void end_stream(std::uint32_t slot, std::uint32_t stream_index);
+  void maybe_retire(std::uint32_t slot);
+  void account(StackReason gap_reason, Tick begin, Tick end, StackReason reason);
+  [[nodiscard]] double mma_cycles_per_smsp(const Operation& op) const;
+  // sm_tokens.cpp
+  void apply_signal(std::uint32_t slot, std::uint32_t stream, TokenClass cls, std::uint32_t token_slot,
+                    std::uint32_t arrivals, StackReason reason);
+  void emit(std::uint32_t slot, std::uint64_t packed, Tick tick, StackReason reason);
+  void wake_all(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot, std::uint32_t value, Tick latency);
+  void wake_waiters(std::uint32_t slot, Token& token, Tick latency, StackReason reason);
+  [[nodiscard]] std::uint32_t completed(const Cta& cta, const Stream& stream, const Wait& w) const;
+  // sm_memory.cpp
+  void start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  void start_dsmem(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  void collect_lines(const Operation& op, const Stream& stream);
+  std::uint32_t new_transfer(std::uint32_t slot, std::uint32_t stream_index, const Operation& op);
+  void finish_piece(std::uint32_t transfer, Tick done, ServedBy served);
+  void send_read(std::uint32_t chunk, Tick at);
+  // sm_tma.cpp
+  void start_tma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  void start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  // sm_tensor.cpp
+  void start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  [[nodiscard]] Tick mma_busy() const;
+
+  [[nodiscard]] Context& context() const { return *environment_->context; }
+  [[nodiscard]] const GpuConfig& config() const { return *environment_->context->config; }
+  [[nodiscard]] Tick cycles(std::int64_t n) const { return n * sm_cycle_; }
+
+  SmEnvironment* environment_;
+  SmPort* port_;
+  Tick sm_cycle_;
+  std::uint16_t index_;
+  std::uint32_t resident_ = 0;
+  std::vector<Cta> ctas_;
+
+  std::array<Resource, kSmsps> issue_;
+  std::array<std::array<Resource, 8>, kSmsps> pipes_;  ///< by Pipe; kLsu and kTensor unused here
+  std::array<Resource, kSmsps> mma_;
+  Resource lsu_;
+  Resource l1_tags_port_;
+  Resource smem_read_;
+  Resource smem_fill_;
+  Resource tma_;
+  Resource dsmem_;
+  TagArray l1_;
+  std::uint32_t l1_sets_ = 1;
+
+  std::vector<WgmmaQueue> wgmma_;
+  std::size_t wgmma_turn_ = 0;
+  Tick wgmma_free_ = 0;
+  Tick wgmma_busy_ = 0;
+  bool wgmma_scheduled_ = false;
+
+  ChunkQueue load_queue_;
+  ChunkQueue tma_queue_;
+  ChunkQueue store_queue_;
+  Credits load_credits_;   ///< sectors
+  Credits tma_credits_;    ///< bytes
+  Credits store_credits_;  ///< sectors
+  bool tma_warm_ = false;
+  bool code_warm_ = false;
+
+  /// Lines of the access being expanded, in first-touch order.
+  struct LineAccess {
+    std::uint32_t line;
+    std::uint8_t mask;
+  };
+  std::vector<LineAccess> lines_;
+  std::uint32_t oob_sectors_ = 0;
+
+  CycleStack stack_{};
+  Tick frontier_ = 0;
+  Tick active_since_ = 0;
+  Tick active_ticks_ = 0;
+};
+
+/// The stall reason for waiting on something that a level served.
+[[nodiscard]] constexpr StackReason reason_of(ServedBy s) {
+  switch (s) {
+    case ServedBy::kSm:
+      return StackReason::kLatency;
+    case ServedBy::kL1:
+      return StackReason::kL1;
+    case ServedBy::kCrossbar:
+      return StackReason::kCrossbar;
+    case ServedBy::kL2:
+      return StackReason::kL2;
+    case ServedBy::kFabric:
+      return StackReason::kFabric;
+    case ServedBy::kHbm:
+      return StackReason::kHbm;
+  }
+  return StackReason::kLatency;
+}
+
+}  // namespace strata

@@ -1,0 +1,260 @@
+// Streams: fetching operations, waiting for tokens, issuing in quanta, handing work to the units.
+#include <algorithm>
+#include <cmath>
+
+#include "models/hw/sm/sm.hpp"
+#include "sim/base/error.hpp"
+
+namespace strata {
+
+namespace {
+constexpr std::uint32_t kQuantumCycles = 64;
+
+StackReason reason_of_pipe(Pipe p) {
+  switch (p) {
+    case Pipe::kFma:
+    case Pipe::kFp64:
+    case Pipe::kFp16:
+      return StackReason::kFp32;
+    case Pipe::kMufu:
+      return StackReason::kMufu;
+    case Pipe::kTensor:
+      return StackReason::kTensor;
+    default:
+      return StackReason::kIssue;
+  }
+}
+}  // namespace
+
+bool Sm::fetch_more(Cta& cta, std::uint32_t stream_index) {
+  Stream& stream = cta.streams[stream_index];
+  auto& buffer = environment_->fetch_buffer;
+  const StreamId id{cta.id, stream_index, cta.rank};
+  const std::uint32_t n = environment_->source->fetch(id, stream.cursor, buffer);
+  stream.ops.assign(buffer.begin(), buffer.begin() + n);
+  stream.next = 0;
+  return n > 0;
+}
+
+void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
+  Cta& cta = ctas_[slot];
+  Stream& stream = cta.streams[stream_index];
+  while (true) {
+    if (stream.next == stream.ops.size() && !fetch_more(cta, stream_index)) {
+      end_stream(slot, stream_index);
+      return;
+    }
+    const Operation& op = stream.ops[stream.next];
+    if (stream.quanta_left == 0) {
+      if (!waits_hold(cta, stream_index, op)) {
+        return;
+      }
+      begin(stream, op);
+    }
+    const Tick issued = issue_quantum(stream, op);
+    if (--stream.quanta_left > 0) {
+      context().post(issued, EventKind::kStreamRun, index_, slot, stream_index);
+      return;
+    }
+    count(stream, op);
+    const Tick next = execute(slot, stream_index, op, issued);
+    ++stream.next;
+    if (next > context().now()) {
+      context().post(next, EventKind::kStreamRun, index_, slot, stream_index);
+      return;
+    }
+  }
+}
+
+bool Sm::waits_hold(Cta& cta, std::uint32_t stream_index, const Operation& op) {
+  Stream& stream = cta.streams[stream_index];
+  for (const Wait& w : op.waits) {
+    if (w.cls == TokenClass::kNone) {
+      continue;
+    }
+    if (completed(cta, stream, w) >= w.count) {
+      continue;
+    }
+    stream.waiting = true;
+    stream.waiting_cls = w.cls;
+    stream.waiting_slot = w.slot;
+    stream.waiting_count = w.count;
+    if (w.cls == TokenClass::kMbarrier || w.cls == TokenClass::kNamedBarrier) {
+      Token& token = w.cls == TokenClass::kMbarrier ? cta.mbarrier[w.slot] : cta.named[w.slot];
+      stream.next_waiter = token.waiter;
+      token.waiter = static_cast<std::uint16_t>(stream_index);
+    }
+    return false;
+  }
+  return true;
+}
+
+double Sm::mma_cycles_per_smsp(const Operation& op) const {
+  const TensorConfig& t = config().tensor;
+  double fma_per_cycle = t.fma_16bit;
+  switch (op.mma_bits) {
+    case 4:
+      fma_per_cycle = t.fma_4bit;
+      break;
+    case 8:
+      fma_per_cycle = t.fma_8bit;
+      break;
+    case 19:
+    case 32:
+      fma_per_cycle = t.fma_tf32;
+      break;
+    case 64:
+      fma_per_cycle = t.fma_fp64;
+      break;
+    default:
+      break;
+  }
+  if (fma_per_cycle <= 0) {
+    throw UnsupportedError("the tensor cores of " + config().chip.name + " have no " + std::to_string(op.mma_bits) +
+                           "-bit multiply-add");
+  }
+  const double work = static_cast<double>(op.mma_m) * op.mma_n * op.mma_k;
+  return work / (fma_per_cycle / kSmsps);
+}
+
+void Sm::begin(Stream& stream, const Operation& op) {
+  double hold = op.issue_slots;
+  if (op.kind == OpKind::kMmaSync) {
+    const TensorConfig& t = config().tensor;
+    const double interval = mma_cycles_per_smsp(op) / t.mma_sync_efficiency;
+    hold += t.mma_sync_issue_hold * std::max(0.0, (interval - 1.0) * op.mma_count);
+  }
+  stream.quanta_total = std::max(1U, static_cast<std::uint32_t>(std::ceil(hold / kQuantumCycles)));
+  stream.quanta_left = stream.quanta_total;
+  stream.started = context().now();
+  stream.pipe_end = 0;
+}
+
+Tick Sm::issue_quantum(Stream& stream, const Operation& op) {
+  const Tick now = context().now();
+  const std::int64_t quanta = stream.quanta_total;
+  std::int64_t issue_units = std::int64_t{op.issue_slots} * kScale / quanta;
+  std::int64_t mma_units = 0;
+  if (op.kind == OpKind::kMmaSync) {
+    const TensorConfig& t = config().tensor;
+    const double interval = mma_cycles_per_smsp(op) / t.mma_sync_efficiency;
+    mma_units = std::llround(interval * op.mma_count * kScale / static_cast<double>(quanta));
+    issue_units += std::llround(t.mma_sync_issue_hold * std::max(0.0, interval - 1.0) * op.mma_count * kScale /
+                                static_cast<double>(quanta));
+  }
+  const std::int64_t pipe_units = std::int64_t{op.pipe_work} * kScale / quanta;
+  const auto pipe = static_cast<std::size_t>(op.pipe);
+  const bool has_pipe = pipe_units > 0 && op.pipe != Pipe::kNone && op.pipe < Pipe::kLsu;
+  Tick issued = now;
+  Tick mma_end = now;
+  Tick pipe_end = now;
+  for (std::uint32_t s = 0; s < kSmsps; ++s) {
+    const std::int64_t warps = stream.warps_on[s];
+    if (warps == 0) {
+      continue;
+    }
+    issued = std::max(issued, issue_[s].reserve(now, issue_units * warps));
+    if (mma_units > 0) {
+      mma_end = std::max(mma_end, mma_[s].reserve(now, mma_units * warps));
+    }
+    if (has_pipe) {
+      pipe_end = std::max(pipe_end, pipes_[s][pipe].reserve(now, pipe_units * warps));
+    }
+  }
+  if (op.pipe == Pipe::kLsu && pipe_units > 0) {
+    pipe_end = std::max(pipe_end, lsu_.reserve(now, pipe_units * stream.num_warps));
+  }
+  account(stream.reason, now, issued, op.kind == OpKind::kMmaSync ? StackReason::kTensor : StackReason::kIssue);
+  if (mma_end > issued) {
+    account(stream.reason, issued, mma_end, StackReason::kTensor);
+  }
+  if (pipe_end > issued) {
+    account(stream.reason, issued, pipe_end, reason_of_pipe(op.pipe));
+  }
+  const Tick end = std::max({issued, mma_end, pipe_end});
+  stream.pipe_end = std::max(stream.pipe_end, end);
+  stream.reason = StackReason::kLatency;
+  return end;
+}
+
+void Sm::count(const Stream& stream, const Operation& op) {
+  Counters& c = context().counters;
+  c.add(Counter::kWarpInsts, op.warp_insts);
+  if (op.tensor_insts > 0) {
+    c.add(Counter::kTensorInsts, op.tensor_insts);
+  }
+  const std::uint32_t wavefronts = op.smem_read_wavefronts + op.smem_write_wavefronts;
+  if (wavefronts > 0) {
+    c.add(Counter::kSharedRequests, stream.num_warps);
+    c.add(Counter::kSmemWavefronts, wavefronts);
+    c.add(Counter::kBankConflicts, op.smem_conflicts);
+  }
+}
+
+Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
+  Stream& stream = ctas_[slot].streams[stream_index];
+  Tick next = issued;
+  Tick result = issued;  // when an operation without memory or tensor work has its result
+  if (op.smem_read_wavefronts + op.smem_write_wavefronts > 0 && op.kind != OpKind::kMemory) {
+    const Tick arrival = context().now();
+    Tick port = arrival;
+    if (op.smem_read_wavefronts > 0) {
+      port = smem_read_.reserve(arrival, std::int64_t{op.smem_read_wavefronts} * config().smem.read_bytes_per_cycle);
+    }
+    if (op.smem_write_wavefronts > 0) {
+      port = std::max(port, smem_fill_.reserve(
+                                arrival, std::int64_t{op.smem_write_wavefronts} * config().smem.fill_bytes_per_cycle));
+    }
+    result = std::max(result, port + cycles(config().smem.latency_cycles));
+    if (op.kind == OpKind::kShared) {
+      account(stream.reason, context().now(), port, StackReason::kSharedMemory);
+    }
+    next = std::max(next, port);
+  }
+  if (op.dependent_latency > 0) {
+    const int step = op.kind == OpKind::kMmaSync ? config().tensor.mma_sync_latency_cycles
+                     : op.pipe == Pipe::kMufu    ? config().sm.mufu_latency_cycles
+                                                 : config().sm.alu_latency_cycles;
+    const Tick chain = stream.started + cycles(std::int64_t{op.dependent_latency} * step);
+    result = std::max(result, chain);
+    next = std::max(next, chain);
+  }
+  for (const Signal& s : op.completes) {
+    if (s.cls != TokenClass::kNone && s.at == SignalAt::kIssue) {
+      emit(slot, PackedSignal::pack(s, static_cast<std::uint16_t>(stream_index)), context().now(),
+           StackReason::kBarrier);
+    }
+  }
+  switch (op.kind) {
+    case OpKind::kWgmma:
+      start_wgmma(slot, stream_index, op, issued);
+      return next;
+    case OpKind::kTma:
+      start_tma(slot, stream_index, op, issued);
+      return next;
+    case OpKind::kMemory:
+    case OpKind::kCpAsync:
+      if (op.mem.space == MemSpace::kDsmem) {
+        start_dsmem(slot, stream_index, op, issued);
+      } else if (op.mem.dir == MemDir::kLoad || op.mem.dir == MemDir::kPrefetch) {
+        start_load(slot, stream_index, op, issued);
+      } else {
+        start_store(slot, stream_index, op, issued);
+      }
+      return next;
+    case OpKind::kSetMaxNReg:
+      next += cycles(config().sm.setmaxnreg_cycles);
+      break;
+    default:
+      break;
+  }
+  for (const Signal& s : op.completes) {
+    if (s.cls != TokenClass::kNone && s.at != SignalAt::kIssue) {
+      emit(slot, PackedSignal::pack(s, static_cast<std::uint16_t>(stream_index)), result,
+           op.kind == OpKind::kShared ? StackReason::kSharedMemory : StackReason::kBarrier);
+    }
+  }
+  return next;
+}
+
+}  // namespace strata

@@ -1,0 +1,415 @@
+// The LSU: coalescing, L1, cp.async and stores.
+#include <algorithm>
+#include <bit>
+
+#include "models/hw/sm/sm.hpp"
+#include "sim/base/error.hpp"
+
+namespace strata {
+
+namespace {
+/// Sectors of one line that bytes [first, last] of it touch.
+std::uint8_t sector_mask(std::uint64_t first, std::uint64_t last) {
+  const std::uint32_t lo = static_cast<std::uint32_t>(first / kSectorBytes);
+  const std::uint32_t hi = static_cast<std::uint32_t>(last / kSectorBytes);
+  return static_cast<std::uint8_t>(((1U << (hi - lo + 1)) - 1) << lo);
+}
+}  // namespace
+
+void Sm::collect_lines(const Operation& op, const Stream& stream) {
+  lines_.clear();
+  oob_sectors_ = 0;
+  const MemoryRef& m = op.mem;
+  const auto add = [this](std::size_t from, std::uint64_t address, std::uint64_t bytes) {
+    const std::uint64_t end = address + bytes - 1;
+    for (std::uint64_t line = address / kLineBytes; line <= end / kLineBytes; ++line) {
+      const std::uint64_t base = line * kLineBytes;
+      const std::uint8_t mask =
+          sector_mask(std::max(address, base) - base, std::min(end, base + kLineBytes - 1) - base);
+      const auto line32 = static_cast<std::uint32_t>(line);
+      bool merged = false;
+      for (std::size_t i = lines_.size(); i-- > from;) {
+        if (lines_[i].line == line32) {
+          lines_[i].mask = static_cast<std::uint8_t>(lines_[i].mask | mask);
+          merged = true;
+          break;
+        }
+        if (lines_.size() - i >= kWarpLanes) {
+          break;
+        }
+      }
+      if (!merged) {
+        lines_.push_back(LineAccess{line32, mask});
+      }
+    }
+  };
+  switch (m.pattern) {
+    case Pattern::kBox: {
+      if (m.row_bytes == 0) {
+        break;
+      }
+      if (m.row_pitch == static_cast<std::int64_t>(m.row_bytes) || m.rows == 1) {
+        // One contiguous run: its lines are distinct by construction.
+        const std::uint64_t bytes = std::uint64_t{m.rows} * m.row_bytes;
+        add(lines_.size(), m.address, bytes);
+      } else {
+        for (std::uint32_t r = 0; r < m.rows; ++r) {
+          const std::uint64_t address = m.address + static_cast<std::uint64_t>(r * m.row_pitch);
+          const bool may_share = m.row_pitch < static_cast<std::int64_t>(kLineBytes) && !lines_.empty();
+          add(may_share ? lines_.size() - 1 : lines_.size(), address, m.row_bytes);
+        }
+      }
+      if (m.oob_rows > 0) {
+        const std::uint64_t first = m.address % kSectorBytes;
+        oob_sectors_ = m.oob_rows * static_cast<std::uint32_t>((first + m.row_bytes + kSectorBytes - 1) / kSectorBytes);
+      }
+      break;
+    }
+    case Pattern::kLanes:
+      for (std::uint32_t i = 0; i < m.rows; ++i) {
+        for (std::uint32_t w = 0; w < stream.num_warps; ++w) {
+          const std::size_t from = lines_.size();
+          const std::uint64_t base =
+              m.address + static_cast<std::uint64_t>(i * m.row_pitch) + static_cast<std::uint64_t>(w * m.warp_pitch);
+          for (std::uint32_t l = 0; l < m.lanes; ++l) {
+            add(from, base + static_cast<std::uint64_t>(std::int64_t{l} * m.lane_pitch), m.lane_bytes);
+          }
+        }
+      }
+      break;
+    case Pattern::kTable: {
+      const auto addresses = environment_->source->lane_addresses(m.table_index);
+      for (std::uint32_t l = 0; l < m.lanes && l < kWarpLanes; ++l) {
+        add(0, addresses[l], m.lane_bytes);
+      }
+      break;
+    }
+  }
+}
+
+std::uint32_t Sm::new_transfer(std::uint32_t slot, std::uint32_t stream_index, const Operation& op) {
+  const std::uint32_t handle = context().new_transfer();
+  Transfer& t = context().transfers[handle];
+  t.sm = index_;
+  t.cta_slot = static_cast<std::uint16_t>(slot);
+  t.stream = static_cast<std::uint16_t>(stream_index);
+  const auto stream16 = static_cast<std::uint16_t>(stream_index);
+  if (op.completes[0].cls != TokenClass::kNone && op.completes[0].at != SignalAt::kIssue) {
+    t.signals = PackedSignal::pack(op.completes[0], stream16);
+  }
+  if (op.completes[1].cls != TokenClass::kNone && op.completes[1].at != SignalAt::kIssue) {
+    t.signals2 = PackedSignal::pack(op.completes[1], stream16);
+  }
+  return handle;
+}
+
+void Sm::finish_piece(std::uint32_t transfer, Tick done, ServedBy served) {
+  Transfer& t = context().transfers[transfer];
+  t.done_at = std::max(t.done_at, done);
+  t.served = std::max(t.served, served);
+  if (t.remaining == 0) {
+    throw ModelBug("SM: a transfer received more chunks than it asked for");
+  }
+  if (--t.remaining == 0) {
+    context().post(std::max(t.done_at, context().now()), EventKind::kTransferDone, t.sm, transfer);
+  }
+}
+
+void Sm::send_read(std::uint32_t chunk, Tick at) {
+  const Chunk& c = context().chunks[chunk];
+  const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0]);
+  context().post(at + port_->request_latency + translation, EventKind::kReadAtL2, 0, chunk);
+}
+
+void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
+  const Stream& stream = ctas_[slot].streams[stream_index];
+  collect_lines(op, stream);
+  const bool to_smem = op.kind == OpKind::kCpAsync;
+  const bool use_l1 = op.mem.policy != CachePolicy::kBypassL1;
+  const std::uint32_t transfer = new_transfer(slot, stream_index, op);
+  Transfer& t = context().transfers[transfer];
+  t.counts_in_stream = true;
+  ++ctas_[slot].outstanding;
+  Counters& counters = context().counters;
+  const std::uint32_t requests =
+      op.mem.pattern == Pattern::kLanes ? op.mem.rows * stream.num_warps : std::max(1U, op.warp_insts);
+  counters.add(Counter::kGlobalRequests, requests);
+
+  const Tick now = context().now();
+  const Tick lsu_done = lsu_.reserve(now, std::int64_t{requests} * kScale);
+  const Tick hit_latency = cycles(config().l1.latency_cycles);
+  Tick tags_done = lsu_done;
+  std::uint32_t sectors_seen = 0;
+  std::uint32_t sectors_hit = 0;
+  std::uint32_t chunk = kNoHandle;
+  const auto flush = [&] {
+    if (chunk != kNoHandle) {
+      ++context().transfers[transfer].remaining;
+      load_queue_.push(QueuedChunk{chunk, std::max(tags_done, issued) + hit_latency});
+      chunk = kNoHandle;
+    }
+  };
+  for (const LineAccess& access : lines_) {
+    std::uint8_t fetch = access.mask;
+    const auto sectors = static_cast<std::uint32_t>(std::popcount(access.mask));
+    sectors_seen += sectors;
+    tags_done = std::max(tags_done, l1_tags_port_.reserve(now, kScale));
+    TagArray::State* fill = nullptr;
+    if (use_l1) {
+      const std::uint32_t set = (access.line ^ (access.line >> 9)) % l1_sets_;
+      std::uint32_t index = l1_.find(set, access.line);
+      if (index != TagArray::kMiss) {
+        TagArray::State& s = l1_.state(index);
+        l1_.touch(index);
+        fetch = static_cast<std::uint8_t>(access.mask & ~s.valid);
+        if ((fetch & s.pending) != 0) {
+          // Hit on a miss: wait for whoever fetches the line. Its own chunk may still be gathering lines.
+          context().add_waiter(context().chunks[s.filler], transfer, kAtSm, true);
+          ++context().transfers[transfer].remaining;
+          fetch = static_cast<std::uint8_t>(fetch & ~s.pending);
+        }
+        sectors_hit += sectors - static_cast<std::uint32_t>(std::popcount(fetch));
+        if (fetch != 0 && s.pending == 0) {
+          fill = &s;
+        }
+      } else {
+        TagArray::Victim victim;
+        index = l1_.allocate(set, access.line, victim);
+        if (index != TagArray::kMiss) {
+          fill = &l1_.state(index);
+        }
+      }
+    }
+    if (fetch == 0) {
+      continue;
+    }
+    if (chunk == kNoHandle) {
+      chunk = context().new_chunk();
+      Chunk& c = context().chunks[chunk];
+      c.sm = index_;
+      c.partition = port_->partition;
+      c.transfer = transfer;
+      c.deliveries = 1;
+      c.fills_smem = to_smem;
+      c.allocate_l1 = use_l1;
+    }
+    Chunk& c = context().chunks[chunk];
+    c.line[c.count] = access.line;
+    c.mask[c.count] = fetch;
+    c.sectors = static_cast<std::uint16_t>(c.sectors + std::popcount(fetch));
+    ++c.count;
+    if (fill != nullptr) {
+      fill->pending = fetch;
+      fill->filler = chunk;
+    }
+    if (c.count == kChunkLines) {
+      flush();
+    }
+  }
+  flush();
+  counters.add(Counter::kL1GlobalLoadSectors, sectors_seen);
+  counters.add(Counter::kL1GlobalLoadHitSectors, sectors_hit);
+  // Data of hits leaves through the same port as shared memory.
+  const Tick data = sectors_hit > 0 ? smem_read_.reserve(now, std::int64_t{sectors_hit} * kSectorBytes) : now;
+  Transfer& loaded = context().transfers[transfer];
+  loaded.done_at = std::max({lsu_done, tags_done, data, issued}) + hit_latency;
+  loaded.served = ServedBy::kL1;
+  if (loaded.remaining == 0) {
+    context().post(loaded.done_at, EventKind::kTransferDone, index_, transfer);
+  } else {
+    pump();
+  }
+}
+
+void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
+  const Stream& stream = ctas_[slot].streams[stream_index];
+  collect_lines(op, stream);
+  const bool bulk = op.kind == OpKind::kTma;
+  const std::uint32_t transfer = new_transfer(slot, stream_index, op);
+  const Tick now = context().now();
+  Tick ready = issued;
+  if (bulk) {
+    std::int64_t bytes = 0;
+    for (const LineAccess& a : lines_) {
+      bytes += std::int64_t{std::popcount(a.mask)} * kSectorBytes;
+    }
+    ready = std::max(ready, smem_read_.reserve(now, bytes)) + cycles(config().tma.store_latency_cycles);
+    context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
+  } else {
+    const std::uint32_t requests =
+        op.mem.pattern == Pattern::kLanes ? op.mem.rows * stream.num_warps : std::max(1U, op.warp_insts);
+    context().counters.add(Counter::kGlobalRequests, requests);
+    ready = std::max(ready, lsu_.reserve(now, std::int64_t{requests} * kScale));
+    ready = std::max(ready, l1_tags_port_.reserve(now, static_cast<std::int64_t>(lines_.size()) * kScale));
+  }
+  Transfer& t = context().transfers[transfer];
+  std::uint32_t sectors = 0;
+  for (std::size_t i = 0; i < lines_.size();) {
+    const std::uint32_t handle = context().new_chunk();
+    Chunk& c = context().chunks[handle];
+    c.sm = index_;
+    c.partition = port_->partition;
+    c.transfer = transfer;
+    c.write = true;
+    c.atomic = op.mem.dir == MemDir::kAtomic || op.mem.dir == MemDir::kReduce;
+    for (; i < lines_.size() && c.count < kChunkLines; ++i) {
+      c.line[c.count] = lines_[i].line;
+      c.mask[c.count] = lines_[i].mask;
+      c.sectors = static_cast<std::uint16_t>(c.sectors + std::popcount(lines_[i].mask));
+      ++c.count;
+    }
+    sectors += c.sectors;
+    ++t.remaining;
+    ++t.unsent;
+    store_queue_.push(QueuedChunk{handle, ready});
+  }
+  context().counters.add(Counter::kStoredSectors, sectors);
+  if (t.remaining == 0) {  // nothing in range
+    t.done_at = issued;
+    t.counts_in_stream = true;
+    ++ctas_[slot].outstanding;
+    context().post(issued, EventKind::kTransferDone, index_, transfer);
+    return;
+  }
+  ++ctas_[slot].outstanding;  // until the last chunk has left the SM
+  pump();
+}
+
+void Sm::pump() {
+  const Tick now = context().now();
+  while (!load_queue_.empty()) {
+    const QueuedChunk q = load_queue_.items[load_queue_.head];
+    const Chunk& c = context().chunks[q.chunk];
+    if (!load_credits_.take(c.sectors)) {
+      break;
+    }
+    load_queue_.pop();
+    send_read(q.chunk, std::max(now, q.earliest));
+  }
+  while (!tma_queue_.empty()) {
+    const QueuedChunk q = tma_queue_.items[tma_queue_.head];
+    const Chunk& c = context().chunks[q.chunk];
+    if (!tma_credits_.take(std::int64_t{c.sectors} * kSectorBytes)) {
+      break;
+    }
+    tma_queue_.pop();
+    send_read(q.chunk, std::max(now, q.earliest));
+  }
+  while (!store_queue_.empty()) {
+    const QueuedChunk q = store_queue_.items[store_queue_.head];
+    const Chunk& c = context().chunks[q.chunk];
+    if (!store_credits_.take(c.sectors)) {
+      break;
+    }
+    store_queue_.pop();
+    const Tick sent = port_->write.reserve(std::max(now, q.earliest), std::int64_t{c.sectors} * kSectorBytes);
+    const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0]);
+    context().post(sent + port_->request_latency + translation, EventKind::kWriteAtL2, 0, q.chunk);
+    Transfer& t = context().transfers[c.transfer];
+    if (--t.unsent == 0) {
+      // The sources may be overwritten, and the CTA may leave; the acknowledgements come on their own.
+      for (std::uint64_t* s : {&t.signals, &t.signals2}) {
+        if (PackedSignal::valid(*s) && PackedSignal::at(*s) == SignalAt::kOperandsRead) {
+          emit(t.cta_slot, *s, sent, StackReason::kDrain);
+          *s = 0;
+        }
+      }
+      --ctas_[t.cta_slot].outstanding;
+      maybe_retire(t.cta_slot);
+    }
+  }
+}
+
+void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
+  Chunk& c = context().chunks[chunk];
+  const std::uint32_t sectors = c.sectors + c.oob_sectors;
+  context().counters.add(Counter::kDeliveredSectors, sectors);
+  std::uint32_t transfer = c.transfer;
+  if (c.multicast != 0) {
+    transfer = context().multicast_groups[c.transfer].transfer[rank];
+  }
+  if (c.fills_smem) {
+    const std::int64_t bytes = std::int64_t{sectors} * kSectorBytes;
+    context().counters.add(Counter::kSmemFillBytes, static_cast<std::uint64_t>(bytes));
+    done = std::max(done, smem_fill_.reserve(context().now(), bytes));
+    const auto coupled = static_cast<std::int64_t>(config().smem.fill_read_coupling * static_cast<double>(bytes));
+    if (coupled > 0) {
+      smem_read_.reserve(context().now(), coupled);
+    }
+  }
+  if (c.allocate_l1) {
+    for (std::uint32_t i = 0; i < c.count; ++i) {
+      const std::uint32_t set = (c.line[i] ^ (c.line[i] >> 9)) % l1_sets_;
+      const std::uint32_t index = l1_.find(set, c.line[i]);
+      if (index != TagArray::kMiss && l1_.state(index).filler == chunk) {
+        TagArray::State& s = l1_.state(index);
+        s.valid = static_cast<std::uint8_t>(s.valid | s.pending);
+        s.pending = 0;
+        s.filler = kNoHandle;
+      }
+    }
+    std::uint32_t node = c.waiters;
+    c.waiters = kNoHandle;
+    while (node != kNoHandle) {
+      const WaiterNode w = context().waiters[node];
+      context().waiters.release(node);
+      finish_piece(w.handle, done, c.served);
+      node = w.next;
+    }
+  }
+  finish_piece(transfer, done, c.served);
+  if (--c.deliveries == 0) {
+    Sm& requester = (*environment_->sms)[c.sm];
+    if (c.from_tma) {
+      requester.tma_credits_.give(std::int64_t{c.sectors} * kSectorBytes);
+    } else {
+      requester.load_credits_.give(c.sectors);
+    }
+    if (c.multicast != 0 && --context().multicast_groups[c.transfer].chunks_left == 0) {
+      context().multicast_groups.release(c.transfer);
+    }
+    const bool more = !requester.load_queue_.empty() || !requester.tma_queue_.empty();
+    context().free_chunk(chunk);
+    if (more) {
+      requester.pump();
+    }
+  }
+}
+
+void Sm::transfer_done(std::uint32_t transfer) {
+  const Transfer t = context().transfers[transfer];
+  context().transfers.release(transfer);
+  const StackReason reason = t.served == ServedBy::kSm ? StackReason::kTensor : reason_of(t.served);
+  emit(t.cta_slot, t.signals, context().now(), reason);
+  emit(t.cta_slot, t.signals2, context().now(), reason);
+  if (t.counts_in_stream) {
+    --ctas_[t.cta_slot].outstanding;
+    maybe_retire(t.cta_slot);
+  }
+}
+
+void Sm::write_done(std::uint32_t chunk) {
+  const Chunk c = context().chunks[chunk];
+  store_credits_.give(c.sectors);
+  context().free_chunk(chunk);
+  finish_piece(c.transfer, context().now(), c.served);
+  if (!store_queue_.empty()) {
+    pump();
+  }
+}
+
+void Sm::start_dsmem(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
+  const std::int64_t bytes = op.mem.pattern == Pattern::kLanes
+                                 ? std::int64_t{op.mem.rows} * op.mem.lanes * op.mem.lane_bytes
+                                 : std::int64_t{op.mem.rows} * op.mem.row_bytes;
+  const std::uint32_t transfer = new_transfer(slot, stream_index, op);
+  Transfer& t = context().transfers[transfer];
+  t.counts_in_stream = true;
+  t.served = ServedBy::kCrossbar;
+  ++ctas_[slot].outstanding;
+  const Tick done =
+      std::max(dsmem_.reserve(context().now(), bytes), issued) + cycles(config().smem.dsmem_latency_cycles);
+  context().post(done, EventKind::kTransferDone, index_, transfer);
+}
+
+}  // namespace strata

@@ -1,0 +1,139 @@
+#include "models/hw/system/cta_scheduler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace strata {
+
+namespace {
+constexpr std::int64_t kRateScale = 1024;
+}
+
+CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<Sm>& sms, ClusterTable& clusters)
+    : context_(context),
+      launch_(launch),
+      sms_(sms),
+      clusters_(clusters),
+      total_(launch.num_ctas()),
+      cluster_size_(std::max(1U, launch.cluster_size())) {
+  const GpuConfig& g = *context.config;
+  rate_ = Resource(context.time.sm, std::max<std::int64_t>(1, std::llround(g.launch.ctas_per_cycle * kRateScale)));
+  std::uint32_t sm = 0;
+  std::size_t widest = 0;
+  for (std::size_t gpc = 0; gpc < g.topology.gpc_sms.size(); ++gpc) {
+    gpc_sms_.emplace_back();
+    for (int i = 0; i < g.topology.gpc_sms[gpc]; ++i) {
+      gpc_sms_.back().push_back(sm++);
+      gpc_of_sm_.push_back(static_cast<std::uint16_t>(gpc));
+    }
+    widest = std::max(widest, gpc_sms_.back().size());
+  }
+  // One SM of every TPC first, then their neighbours.
+  const auto tpc = static_cast<std::size_t>(std::max(1, g.topology.sms_per_tpc));
+  for (std::size_t within = 0; within < tpc; ++within) {
+    for (std::size_t i = within; i < widest; i += tpc) {
+      for (const auto& list : gpc_sms_) {
+        if (i < list.size()) {
+          order_.push_back(list[i]);
+        }
+      }
+    }
+  }
+}
+
+Tick CtaScheduler::launch_slot() {
+  return rate_.reserve(std::max(context_.now(), earliest_), kRateScale) +
+         context_.time.sm * context_.config->sm.cta_launch_cycles;
+}
+
+std::uint64_t CtaScheduler::cta_of(std::uint64_t cluster_index, std::uint32_t rank) const {
+  // Clusters tile the grid; ranks run x first within a cluster.
+  const Dim3& g = launch_.grid;
+  const Dim3& c = launch_.cluster;
+  const std::uint64_t across = g.x / c.x;
+  const std::uint64_t down = g.y / c.y;
+  const std::uint64_t cx = cluster_index % across;
+  const std::uint64_t cy = cluster_index / across % down;
+  const std::uint64_t cz = cluster_index / across / down;
+  const std::uint64_t x = cx * c.x + rank % c.x;
+  const std::uint64_t y = cy * c.y + rank / c.x % c.y;
+  const std::uint64_t z = cz * c.z + rank / c.x / c.y;
+  return x + g.x * (y + std::uint64_t{g.y} * z);
+}
+
+bool CtaScheduler::place_on(std::uint32_t sm) {
+  if (next_ == total_ || !sms_[sm].has_room()) {
+    return false;
+  }
+  sms_[sm].place(next_++, kNoHandle, 0, launch_slot());
+  return true;
+}
+
+bool CtaScheduler::place_cluster(std::uint32_t gpc) {
+  if (next_ == total_) {
+    return false;
+  }
+  // The CTAs of a cluster go to the least loaded SMs of the GPC, neighbours first.
+  std::vector<std::uint32_t> chosen;
+  std::vector<std::uint32_t> free_sms;
+  for (const std::uint32_t sm : gpc_sms_[gpc]) {
+    if (sms_[sm].has_room()) {
+      free_sms.push_back(sm);
+    }
+  }
+  std::stable_sort(free_sms.begin(), free_sms.end(),
+                   [this](std::uint32_t a, std::uint32_t b) { return sms_[a].resident() < sms_[b].resident(); });
+  if (free_sms.size() < cluster_size_) {
+    return false;
+  }
+  chosen.assign(free_sms.begin(), free_sms.begin() + cluster_size_);
+  const std::uint32_t handle = clusters_.acquire();
+  Cluster& cluster = clusters_[handle];
+  cluster = Cluster{};
+  cluster.size = cluster_size_;
+  cluster.alive = cluster_size_;
+  const std::uint64_t index = next_ / cluster_size_;
+  Tick start = 0;
+  for (std::uint32_t r = 0; r < cluster_size_; ++r) {
+    start = launch_slot();
+  }
+  // All CTAs of a cluster start together.
+  for (std::uint32_t r = 0; r < cluster_size_; ++r) {
+    cluster.sm[r] = static_cast<std::uint16_t>(chosen[r]);
+    cluster.slot[r] = sms_[chosen[r]].place(cta_of(index, r), handle, r, start);
+  }
+  next_ += cluster_size_;
+  return true;
+}
+
+void CtaScheduler::start(Tick start) {
+  earliest_ = start;
+  bool placed = true;
+  while (placed && next_ < total_) {
+    placed = false;
+    if (cluster_size_ > 1) {
+      for (std::uint32_t gpc = 0; gpc < gpc_sms_.size(); ++gpc) {
+        placed = place_cluster(gpc) || placed;
+      }
+    } else {
+      for (const std::uint32_t sm : order_) {
+        placed = place_on(sm) || placed;
+      }
+    }
+  }
+}
+
+void CtaScheduler::freed(std::uint32_t sm, std::uint32_t cluster) {
+  ++finished_;
+  if (cluster == kNoHandle) {
+    place_on(sm);
+    return;
+  }
+  if (--clusters_[cluster].alive == 0) {
+    clusters_.release(cluster);
+  }
+  while (place_cluster(gpc_of_sm_[sm])) {
+  }
+}
+
+}  // namespace strata

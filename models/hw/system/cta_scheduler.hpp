@@ -1,0 +1,46 @@
+/// Hands CTAs, or whole clusters, to SMs: one per SM and round until every SM is full, then as resources come free.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/hw/common/context.hpp"
+#include "models/hw/sm/sm.hpp"
+
+namespace strata {
+
+/// Not modelled: priorities, preemption, more than one kernel at a time.
+class CtaScheduler {
+ public:
+  CtaScheduler(Context& context, const Launch& launch, std::vector<Sm>& sms, ClusterTable& clusters);
+
+  /// Fills the empty GPU; the first CTA starts at `start`.
+  void start(Tick start);
+  /// A CTA of `cluster` (kNoHandle: none) on `sm` has left; launches what fits now.
+  void freed(std::uint32_t sm, std::uint32_t cluster);
+  [[nodiscard]] std::uint64_t launched() const { return next_; }
+  [[nodiscard]] std::uint64_t finished() const { return finished_; }
+  [[nodiscard]] bool done() const { return finished_ == total_; }
+
+ private:
+  bool place_on(std::uint32_t sm);
+  bool place_cluster(std::uint32_t gpc);
+  [[nodiscard]] std::uint64_t cta_of(std::uint64_t cluster_index, std::uint32_t rank) const;
+  [[nodiscard]] Tick launch_slot();
+
+  Context& context_;
+  const Launch& launch_;
+  std::vector<Sm>& sms_;
+  ClusterTable& clusters_;
+  std::vector<std::vector<std::uint32_t>> gpc_sms_;
+  std::vector<std::uint32_t> order_;  ///< SMs in launch order: GPCs take turns
+  std::vector<std::uint16_t> gpc_of_sm_;
+  std::uint64_t total_;
+  std::uint64_t next_ = 0;  ///< CTAs launched
+  std::uint64_t finished_ = 0;
+  std::uint32_t cluster_size_;
+  Resource rate_;
+  Tick earliest_ = 0;
+};
+
+}  // namespace strata

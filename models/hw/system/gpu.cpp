@@ -1,0 +1,214 @@
+#include "models/hw/system/gpu.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sim/base/error.hpp"
+
+namespace strata {
+
+namespace {
+constexpr std::size_t kFetchBuffer = 256;
+
+Context make_context(const GpuConfig& config, int sm_clock_mhz) {
+  Context c;
+  c.config = &config;
+  c.time = TimeBase(sm_clock_mhz, config.clocks.l2_mhz, config.clocks.hbm_mhz);
+  c.events.reset(std::max<Tick>(1, c.time.sm / 2));
+  c.chunks.reserve(1U << 14);
+  c.transfers.reserve(1U << 14);
+  return c;
+}
+
+std::vector<std::uint16_t> coalescer_groups(const GpuConfig& config) {
+  std::vector<std::uint16_t> groups;
+  std::uint16_t next = 0;
+  for (const int sms : config.topology.gpc_sms) {
+    const int size = config.lrc.sms_per_group > 0 ? config.lrc.sms_per_group : sms;
+    for (int i = 0; i < sms; ++i) {
+      groups.push_back(static_cast<std::uint16_t>(next + i / size));
+    }
+    next = static_cast<std::uint16_t>(groups.back() + 1);
+  }
+  return groups;
+}
+}  // namespace
+
+Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
+    : config_(config),
+      source_(source),
+      context_(make_context(config, sm_clock_mhz)),
+      map_(config),
+      crossbar_(context_),
+      coalescer_(std::make_unique<RequestCoalescer>(context_, coalescer_groups(config))),
+      l2_(context_, map_),
+      hbm_(context_, map_),
+      launch_before_(context_.time.from_ns(config.launch.overhead_before_us * 1000.0)),
+      launch_after_(context_.time.from_ns(config.launch.overhead_after_us * 1000.0)) {
+  const Launch& launch = source.launch();
+  environment_.context = &context_;
+  environment_.source = &source_;
+  environment_.clusters = &clusters_;
+  environment_.global_counters = &global_counters_;
+  environment_.sms = &sms_;
+  environment_.occupancy = occupancy(config, launch);
+  environment_.fetch_buffer.resize(kFetchBuffer);
+  global_counters_.resize(launch.global_counters);
+  const int num_sms = config.num_sms();
+  sms_.reserve(static_cast<std::size_t>(num_sms));
+  for (int i = 0; i < num_sms; ++i) {
+    sms_.emplace_back(environment_, static_cast<std::uint16_t>(i), crossbar_.port(static_cast<std::uint32_t>(i)));
+  }
+  scheduler_ = std::make_unique<CtaScheduler>(context_, launch, sms_, clusters_);
+}
+
+void Gpu::run(const SimulationOptions& options) {
+  scheduler_->start(launch_before_);
+  if (scheduler_->launched() == 0) {
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "cluster",
+                                "a cluster of " + std::to_string(source_.launch().cluster_size()) +
+                                    " CTAs does not fit into any GPC of " + config_.chip.name});
+  }
+  Event e{};
+  constexpr std::uint64_t kProgressEvents = 1ULL << 20;
+  const double total = static_cast<double>(source_.launch().num_ctas());
+  while (context_.events.pop(e)) {
+    dispatch(e);
+    if (options.progress && (context_.events.processed() & (kProgressEvents - 1)) == 0) {
+      options.progress(static_cast<double>(scheduler_->finished()) / total);
+    }
+  }
+  if (!scheduler_->done()) {
+    report_stall();
+  }
+  end_ = context_.now() + launch_after_;
+}
+
+void Gpu::write_back() {
+  auto& lines = l2_.write_backs();
+  for (const WriteBack& w : lines) {
+    hbm_.write(w.line, static_cast<std::uint32_t>(__builtin_popcount(w.sectors)));
+  }
+  lines.clear();
+}
+
+void Gpu::reply(std::uint32_t handle) {
+  coalescer_->release(handle);
+  Chunk& c = context_.chunks[handle];
+  if (c.write) {
+    const SmPort& port = crossbar_.port(c.sm);
+    context_.post(context_.now() + port.reply_latency, EventKind::kWriteDone, c.sm, handle);
+    return;
+  }
+  const std::uint32_t bytes = (c.sectors + c.oob_sectors) * kSectorBytes;
+  if (c.multicast == 0) {
+    crossbar_.send_reply(handle, c.sm, 0, bytes, c.merged);
+    return;
+  }
+  // The response is replicated where paths fork: one transfer to the GPC, then one to each SM.
+  const MulticastGroup& group = context_.multicast_groups[c.transfer];
+  bool first = true;
+  for (std::uint32_t r = 0; r < kMaxClusterSize; ++r) {
+    if ((c.multicast >> r & 1) != 0) {
+      crossbar_.send_reply(handle, group.sm[r], r, bytes, c.merged || !first);
+      first = false;
+    }
+  }
+}
+
+void Gpu::dispatch(const Event& e) {
+  switch (static_cast<EventKind>(e.kind)) {
+    case EventKind::kCtaStart:
+      sms_[e.unit].start_cta(e.a);
+      break;
+    case EventKind::kCtaFree:
+      scheduler_->freed(e.unit, sms_[e.unit].free_cta(e.a));
+      break;
+    case EventKind::kStreamRun:
+      sms_[e.unit].run_stream(e.a, e.b);
+      break;
+    case EventKind::kSignal:
+      sms_[e.unit].signal(e.a, e.b);
+      break;
+    case EventKind::kWgmmaRun:
+      sms_[e.unit].run_tensor();
+      break;
+    case EventKind::kPumpLoads:
+      sms_[e.unit].pump();
+      break;
+    case EventKind::kReadAtL2:
+      if (!coalescer_->merge(e.a)) {
+        l2_.read_at_near(e.a);
+        write_back();
+      }
+      break;
+    case EventKind::kReadAtHome:
+      l2_.read_at_home(e.a, e.b);
+      write_back();
+      break;
+    case EventKind::kReadAtHbm: {
+      const Tick ready = hbm_.read(context_.chunks[e.a], e.b & 0xffU);
+      context_.post(ready, EventKind::kHbmDone, 0, e.a, e.b);
+      break;
+    }
+    case EventKind::kHbmDone:
+      l2_.hbm_done(e.a, e.b & 0xffU, e.b >> 8);
+      break;
+    case EventKind::kFabricDone:
+      l2_.fabric_done(e.a, e.b);
+      break;
+    case EventKind::kReplyAtXbar:
+      reply(e.a);
+      break;
+    case EventKind::kReadAtSm: {
+      const Chunk& c = context_.chunks[e.a];
+      const Tick done = crossbar_.deliver(e.unit, (c.sectors + c.oob_sectors) * kSectorBytes);
+      sms_[e.unit].chunk_arrived(e.a, e.b, done);
+      break;
+    }
+    case EventKind::kTransferDone:
+      sms_[e.unit].transfer_done(e.a);
+      break;
+    case EventKind::kWriteAtL2: {
+      if (e.b == 0) {
+        const Chunk& c = context_.chunks[e.a];
+        const Tick through = crossbar_.send_store(c.sm, std::uint32_t{c.sectors} * kSectorBytes);
+        if (through > context_.now() + context_.time.l2) {
+          context_.post(through, EventKind::kWriteAtL2, 0, e.a, 1);
+          break;
+        }
+      }
+      l2_.write_at_near(e.a);
+      write_back();
+      break;
+    }
+    case EventKind::kWriteAtHome:
+      l2_.write_at_home(e.a, e.b);
+      write_back();
+      break;
+    case EventKind::kWriteDone:
+      sms_[e.unit].write_done(e.a);
+      break;
+    case EventKind::kCount:
+      throw ModelBug("GPU: an event of no kind");
+  }
+}
+
+void Gpu::report_stall() const {
+  std::string text = "no progress is possible: " + std::to_string(scheduler_->finished()) + " of " +
+                     std::to_string(source_.launch().num_ctas()) + " CTAs have finished and nothing is under way\n";
+  std::size_t lines = 0;
+  for (const Sm& sm : sms_) {
+    const std::string report = sm.waiting_report();
+    if (!report.empty() && lines++ < 4) {
+      text += report;
+    }
+  }
+  throw StalledError(text);
+}
+
+}  // namespace strata
