@@ -1,7 +1,5 @@
 #include "sim/app/gpu_option.hpp"
 
-#include "sim/config/gpu_description.hpp"
-
 namespace strata::app {
 
 void add_gpu_options(CLI::App& command, GpuChoice& choice) {
@@ -13,7 +11,7 @@ void add_gpu_options(CLI::App& command, GpuChoice& choice) {
       ->allow_extra_args(false);
 }
 
-GpuConfig load_gpu_config(const GpuChoice& choice) { return load_gpu(choice.gpu, choice.overrides).config; }
+GpuDescription load_gpu(const GpuChoice& choice) { return strata::load_gpu(choice.gpu, choice.overrides); }
 
 TargetFacts target_facts(const GpuConfig& gpu) {
   TargetFacts facts;

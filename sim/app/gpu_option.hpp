@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/gpu_config.hpp"
+#include "sim/config/gpu_description.hpp"
 #include "workloads/kernels/catalogue.hpp"
 
 namespace strata::app {
@@ -19,7 +19,7 @@ struct GpuChoice {
 
 void add_gpu_options(CLI::App& command, GpuChoice& choice);
 /// Throws InputError for an unknown GPU, key or value, with the nearest valid name.
-[[nodiscard]] GpuConfig load_gpu_config(const GpuChoice& choice);
+[[nodiscard]] GpuDescription load_gpu(const GpuChoice& choice);
 /// What a kernel's author would look up of this GPU.
 [[nodiscard]] TargetFacts target_facts(const GpuConfig& gpu);
 

@@ -6,6 +6,7 @@
 
 #include "sim/app/command.hpp"
 #include "sim/config/gpu_description.hpp"
+#include "sim/result/views.hpp"
 #include "sim/stats/metrics.hpp"
 #include "workloads/kernels/catalogue.hpp"
 
@@ -31,17 +32,20 @@ int list_kernels() {
 }
 
 int list_metrics() {
-  const auto line = [](const char* key, const char* unit, const char* sentence, const char* ncu) {
-    fmt::print("{:<24} {:<11} {}{}{}\n", key, unit, sentence, *ncu == '\0' ? "" : "; ncu: ", ncu);
+  const auto line = [](const char* key, const char* unit, const char* sentence) {
+    fmt::print("  {:<60} {:<12} {}\n", key, unit, sentence);
   };
-  line("sm_cycles", "cycle", "SM clocks from launch to end, launch cost included", "sm__cycles_elapsed.max");
-  line("duration_us", "us", "time from launch to end", "gpu__time_duration.sum");
+  fmt::print("metrics of `run`, under Nsight Compute's names\n");
+  for (const MetricValue& metric : metric_list()) {
+    fmt::print("  {:<60} {:<12} {}\n", metric.name, metric.unit, metric.sentence);
+  }
+  fmt::print("\ncounters, under the names of `predict`'s columns\n");
   for (const CounterInfo& info : kCounterInfo) {
-    line(info.key, info.unit, info.sentence, info.ncu);
+    line(info.key, info.unit, info.sentence);
   }
   fmt::print("\ncycle stack: mutually exclusive reasons, averaged over SMs; they add up to sm_cycles\n");
   for (const StackReasonInfo& info : kStackReasonInfo) {
-    line(info.key, "cycle", info.sentence, "");
+    line(info.key, "cycle", info.sentence);
   }
   return kExitDone;
 }

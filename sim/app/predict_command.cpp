@@ -38,7 +38,7 @@ std::size_t count_rows(const std::string& path) {
 }
 
 int predict(const PredictOptions& options) {
-  LaunchPredictor predictor(load_gpu_config(options.gpu), options.jobs);
+  LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs);
   const std::size_t rows = count_rows(options.in);
   OutputFile out(options.out, "--out");
   Progress progress("predict");

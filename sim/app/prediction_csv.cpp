@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "validation/compare/csv_reader.hpp"
+#include "sim/result/csv_writer.hpp"
 
 namespace strata::app {
 

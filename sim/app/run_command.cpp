@@ -48,8 +48,8 @@ BuiltKernel build(const RunOptions& options, const TargetFacts& target) {
 }
 
 int run(RunOptions& options) {
-  const GpuConfig gpu = load_gpu_config(options.gpu);
-  const BuiltKernel kernel = build(options, target_facts(gpu));
+  const GpuDescription gpu = load_gpu(options.gpu);
+  const BuiltKernel kernel = build(options, target_facts(gpu.config));
   OpenOutputs outputs(options.outputs);
 
   Progress progress("run");
@@ -59,12 +59,12 @@ int run(RunOptions& options) {
     constexpr double kPercent = 100;
     progress.show(fmt::format("{:.0f} % of the CTAs have finished", kPercent * done));
   };
-  Result result = simulate(gpu, *kernel.source, simulation);
+  Result result = simulate(gpu.config, *kernel.source, simulation);
   if (result.description.empty()) {
     result.description = kernel.description;
   }
   result.notes.insert(result.notes.begin(), kernel.notes.begin(), kernel.notes.end());
-  outputs.write(gpu, {&result, 1});
+  outputs.write(gpu, {result});
   return kExitDone;
 }
 

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
     if (argc > 1) {
       choice.gpu = argv[1];
     }
-    const strata::GpuConfig gpu = strata::app::load_gpu_config(choice);
+    const strata::GpuConfig gpu = strata::app::load_gpu(choice).config;
     fmt::print("{}, one thread\n{:<38} {:>8} {:>12} {:>12} {:>14} {:>14} {:>10}\n", gpu.chip.name, "kernel", "host s",
                "SM cycles", "Mcycles/s", "M warp inst/s", "M events/s", "peak MiB");
     for (const Case& c : cases()) {

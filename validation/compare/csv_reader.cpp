@@ -165,15 +165,4 @@ std::optional<double> csv_number(const CsvReader& reader, const CsvRecord& recor
   return value;
 }
 
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string out = "\"";
-  for (const char c : text) {
-    out += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return out + "\"";
-}
-
 }  // namespace strata

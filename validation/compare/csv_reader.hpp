@@ -51,7 +51,4 @@ class CsvReader {
 /// Throws InputError naming file, line and column for text, NaN, infinity and negative numbers.
 [[nodiscard]] std::optional<double> csv_number(const CsvReader& reader, const CsvRecord& record, std::size_t column);
 
-/// A cell for output: quoted when it holds a comma, a quote or a line end.
-[[nodiscard]] std::string csv_cell(std::string_view text);
-
 }  // namespace strata

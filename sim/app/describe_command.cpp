@@ -1,0 +1,81 @@
+/// strata describe: configuration keys with unit, range, value and origin; or the topology.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/app/command.hpp"
+#include "sim/app/gpu_option.hpp"
+#include "sim/app/output_file.hpp"
+#include "sim/base/error.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace strata::app {
+
+namespace {
+
+struct DescribeOptions {
+  GpuChoice gpu;
+  std::string key;
+  std::string dot;
+};
+
+void print_fields(const GpuDescription& gpu, const std::string& key) {
+  const std::vector<FieldDescription> fields = describe(gpu, key);
+  const auto widest = [&fields](auto member, std::size_t least) {
+    for (const FieldDescription& field : fields) {
+      least = std::max(least, (field.*member).size());
+    }
+    return least;
+  };
+  const std::size_t key_width = widest(&FieldDescription::key, 3);
+  const std::size_t value_width = widest(&FieldDescription::value, 5);
+  const std::size_t unit_width = widest(&FieldDescription::unit, 4);
+  const std::size_t range_width = widest(&FieldDescription::range, 5);
+  const std::size_t origin_width = widest(&FieldDescription::origin, 6);
+  fmt::print("{:<{}}  {:>{}}  {:<{}}  {:<{}}  {:<{}}  {}\n", "key", key_width, "value", value_width, "unit", unit_width,
+             "range", range_width, "origin", origin_width, "meaning [source]");
+  for (const FieldDescription& f : fields) {
+    fmt::print("{:<{}}  {:>{}}  {:<{}}  {:<{}}  {:<{}}  {}{}\n", f.key, key_width, f.value, value_width, f.unit,
+               unit_width, f.range, range_width, f.origin, origin_width, f.meaning,
+               f.source.empty() ? std::string() : fmt::format(" [{}]", f.source));
+  }
+}
+
+int describe_gpu(const DescribeOptions& options) {
+  const GpuDescription gpu = load_gpu(options.gpu);
+  if (options.key != "topology") {
+    if (!options.dot.empty()) {
+      throw InputError("--dot needs `strata describe topology`");
+    }
+    print_fields(gpu, options.key);
+    return kExitDone;
+  }
+  OutputSet outputs;
+  const auto dot = outputs.open(options.dot, "--dot");
+  const Topology topology = build_topology(gpu.config);
+  if (dot) {
+    outputs[*dot].write(topology_dot(topology));
+  }
+  if (!outputs.uses_stdout()) {
+    fmt::print("{}", topology_text(topology));
+  }
+  outputs.commit();
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("describe", "shows configuration keys with unit, range, value and origin, or the topology");
+  auto options = std::make_shared<DescribeOptions>();
+  add_gpu_options(*command, options->gpu);
+  command->add_option("KEY", options->key, "a key, a section such as l2, or the word topology; all keys when left out");
+  command->add_option("--dot", options->dot, "writes the topology as a Graphviz file");
+  command->callback([options, &action] { action = [options] { return describe_gpu(*options); }; });
+}
+
+}  // namespace strata::app

@@ -1,0 +1,101 @@
+#include "sim/app/measured_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "sim/base/error.hpp"
+
+namespace strata::app {
+
+namespace {
+
+struct MeasuredColumn {
+  Quantity quantity;
+  std::size_t column;
+  double scale;  ///< measured value times this has the quantity's unit
+};
+
+/// Other spellings of a measured column, tried when the first is absent.
+struct Alternative {
+  Quantity quantity;
+  const char* column;
+  double scale;
+};
+constexpr std::array<Alternative, 3> kAlternatives{{
+    {Quantity::kDurationUs, "duration_us", 1},
+    {Quantity::kDurationUs, "measured_us", 1},
+    {Quantity::kSmCycles, "sm_cycles_avg", 1},
+}};
+
+std::vector<MeasuredColumn> measured_columns(const CsvReader& reader) {
+  std::vector<MeasuredColumn> out;
+  for (std::size_t i = 0; i < kNumQuantities; ++i) {
+    const QuantityInfo& info = kQuantityInfo[i];
+    const auto q = static_cast<Quantity>(i);
+    const bool renamed = *info.measured_column != '\0';
+    if (const auto column = reader.find(renamed ? info.measured_column : info.column)) {
+      out.push_back({q, *column, info.measured_scale});
+      continue;
+    }
+    for (const Alternative& other : kAlternatives) {
+      if (const auto column = other.quantity == q ? reader.find(other.column) : std::nullopt) {
+        out.push_back({q, *column, other.scale});
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+}  // namespace
+
+MeasuredFile read_measured(const std::string& path, const std::string& gpu_name) {
+  LaunchTable table(path);
+  const CsvReader& reader = table.reader();
+  const std::vector<MeasuredColumn> columns = measured_columns(reader);
+  if (columns.empty()) {
+    throw InputError(Diagnostic{path,
+                                1,
+                                0,
+                                {},
+                                "has no measured column; expected at least one of sm_cycles, ncu_duration_ns, "
+                                "dram_read_bytes, ..."});
+  }
+  const auto split = reader.find("split");
+  const auto gpu = reader.find("gpu");
+  MeasuredFile out;
+  MeasuredLaunch launch;
+  while (table.next(launch.job)) {
+    const CsvRecord& record = table.record();
+    if (gpu && !record.cells[*gpu].empty() && lower(record.cells[*gpu]) != lower(gpu_name)) {
+      ++out.other_gpu;
+      continue;
+    }
+    launch.measured = {};
+    for (const MeasuredColumn& column : columns) {
+      if (const auto value = csv_number(reader, record, column.column)) {
+        launch.measured[column.quantity] = *value * column.scale;
+      }
+    }
+    launch.split = split ? record.cells[*split] : std::string();
+    out.launches.push_back(launch);
+  }
+  if (out.launches.empty()) {
+    throw InputError(Diagnostic{
+        path,
+        0,
+        0,
+        {},
+        out.other_gpu > 0 ? fmt::format("has no launch measured on {}", gpu_name) : std::string("has no launches")});
+  }
+  return out;
+}
+
+}  // namespace strata::app

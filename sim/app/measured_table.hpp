@@ -1,0 +1,28 @@
+/// Reads a measured CSV: launches together with what the hardware counted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/app/launch_table.hpp"
+#include "validation/compare/quantities.hpp"
+
+namespace strata::app {
+
+struct MeasuredLaunch {
+  LaunchJob job;
+  QuantityValues measured;
+  std::string split;  ///< "calibration", "validation" or empty
+};
+
+struct MeasuredFile {
+  std::vector<MeasuredLaunch> launches;  ///< in the file's order
+  std::size_t other_gpu = 0;             ///< rows of a file with a `gpu` column that name another GPU
+};
+
+/// Columns as `predict` needs them, the measured columns that the file has (ncu_duration_ns, or measured_us;
+/// sm_cycles, or sm_cycles_avg), and `split` and `gpu` where present. Throws InputError with file, line and column;
+/// a file without any measured column is one.
+[[nodiscard]] MeasuredFile read_measured(const std::string& path, const std::string& gpu_name);
+
+}  // namespace strata::app

@@ -1,0 +1,51 @@
+#include "sim/app/result_outputs.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "sim/result/csv_writer.hpp"
+#include "sim/result/html_report.hpp"
+#include "sim/result/json_writer.hpp"
+#include "sim/result/text_report.hpp"
+
+namespace strata::app {
+
+void add_result_options(CLI::App& command, ResultOutputs& outputs) {
+  command.add_option("--json", outputs.json, "everything as JSON; - is standard output, without the report");
+  command.add_option("--csv", outputs.csv, "one row per launch under Nsight Compute's metric names");
+  command.add_option("--html", outputs.html, "the report as one self-contained page");
+  command.add_flag("--metrics", outputs.metrics, "prints every counter too");
+}
+
+OpenOutputs::OpenOutputs(const ResultOutputs& outputs)
+    : json_(files_.open(outputs.json, "--json")),
+      csv_(files_.open(outputs.csv, "--csv")),
+      html_(files_.open(outputs.html, "--html")),
+      metrics_(outputs.metrics) {}
+
+void OpenOutputs::write(const GpuDescription& gpu, const std::vector<Result>& results) {
+  if (json_) {
+    files_[*json_].write(result_json(gpu, results));
+  }
+  if (csv_) {
+    std::string text = csv_header();
+    for (const Result& result : results) {
+      text += csv_row(result);
+    }
+    files_[*csv_].write(text);
+  }
+  if (html_) {
+    files_[*html_].write(html_report(gpu, results));
+  }
+  if (!files_.uses_stdout()) {
+    TextOptions text;
+    text.colour = isatty(STDOUT_FILENO) == 1;
+    text.metrics = metrics_;
+    for (const Result& result : results) {
+      fmt::print("{}", text_report(result, gpu.config, text));
+    }
+  }
+  files_.commit();
+}
+
+}  // namespace strata::app
