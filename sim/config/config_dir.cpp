@@ -106,7 +106,7 @@ fs::path find_gpu_file(const std::string& name_or_path) {
     known += (known.empty() ? "" : ", ") + name;
   }
   throw InputError("unknown GPU '" + name_or_path.substr(0, 200) + "'" + did_you_mean(name_or_path, names) +
-                   " Known: " + known);
+                   " (known: " + known + ")");
 }
 
 }  // namespace strata

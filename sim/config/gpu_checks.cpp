@@ -102,8 +102,9 @@ void check_hbm(const GpuConfig& c, Problems& p) {
            fmt::format("{}: must be a multiple of hbm.burst_bytes (= {})", h.row_bytes, h.burst_bytes));
   p.expect(h.burst_bytes % c.l2.sector_bytes == 0 || c.l2.sector_bytes % h.burst_bytes == 0, "hbm.burst_bytes",
            fmt::format("{}: must divide or be a multiple of l2.sector_bytes (= {})", h.burst_bytes, c.l2.sector_bytes));
-  p.expect(h.trfc_ns < h.trefi_ns, "hbm.trfc_ns",
-           fmt::format("{}: must be shorter than hbm.trefi_ns (= {}), or refresh never ends", h.trfc_ns, h.trefi_ns));
+  const double refresh_room = h.refresh == "per_bank" ? h.trefi_ns * h.bank_groups * h.banks_per_group : h.trefi_ns;
+  p.expect(h.trfc_ns < refresh_room, "hbm.trfc_ns",
+           fmt::format("{}: must be shorter than the {} ns between refreshes of a bank", h.trfc_ns, refresh_room));
   p.expect(h.write_drain_lines <= h.write_queue_lines, "hbm.write_drain_lines",
            fmt::format("{}: must not exceed hbm.write_queue_lines (= {})", h.write_drain_lines, h.write_queue_lines));
   p.expect(h.size_bytes > c.l2.size_bytes, "hbm.size_bytes", "must be larger than l2.size_bytes");

@@ -40,6 +40,11 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
   // A name cut to a sane length keeps the quadratic cost away from hostile input.
   const std::string_view shown = name.substr(0, 200);
+  for (const std::string& candidate : candidates) {
+    if (shown.size() >= 3 && candidate.starts_with(shown)) {
+      return "; did you mean '" + candidate + "'?";
+    }
+  }
   const std::string best = nearest_name(shown, candidates);
   if (best.empty() || edit_distance(shown, best) > std::max<std::size_t>(3, best.size() / 2)) {
     return {};
