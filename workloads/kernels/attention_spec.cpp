@@ -76,7 +76,9 @@ BuiltKernel make_wgmma(const AttentionShape& shape, OptionReader& reader, const 
   const std::string schedule = reader.given("schedule") ? reader.choice("schedule", {"dynamic", "plain"}) : "dynamic";
   c.schedule = schedule == "plain" ? AttentionSchedule::kPlain : AttentionSchedule::kDynamic;
   c.pipelined = reader.flag("pipelined");
-  c.persistent_ctas = std::max(1U, target.num_sms);
+  const std::uint64_t tiles = std::uint64_t{(shape.q_len + kWgmmaAttentionBlockM - 1) / kWgmmaAttentionBlockM} *
+                              shape.heads * shape.batch;
+  c.persistent_ctas = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::max(1U, target.num_sms), tiles));
   c.writes_lse = true;
   if (block_m != kWgmmaAttentionBlockM) reader.problem("block-m", fmt::format("{}: must be 128 with wgmma", block_m));
   if (c.block_n % 32 != 0) reader.problem("block-n", fmt::format("{}: must be a multiple of 32", c.block_n));

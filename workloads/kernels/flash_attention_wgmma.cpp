@@ -103,8 +103,7 @@ class FlashAttentionWgmma final : public TraceSource {
   void build_launch() {
     launch_.name = c_.name;
     launch_.family = "flash_attention_wgmma";
-    const std::uint64_t ctas = std::min<std::uint64_t>(std::max(1U, c_.persistent_ctas), num_tiles_);
-    launch_.grid = dynamic() ? Dim3{static_cast<std::uint32_t>(ctas), 1, 1}
+    launch_.grid = dynamic() ? Dim3{std::max(1U, c_.persistent_ctas), 1, 1}
                              : Dim3{q_tiles_, c_.shape.heads, c_.shape.batch};
     launch_.block = Dim3{kGroupThreads * (kConsumers + 1), 1, 1};
     launch_.registers_per_thread = c_.registers;

@@ -1,0 +1,165 @@
+#include "workloads/library/elementwise_name.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "sim/base/error.hpp"
+
+namespace strata {
+namespace {
+
+constexpr std::string_view kVectorized = "vectorized_elementwise_kernel<";
+constexpr std::string_view kUnrolled = "unrolled_elementwise_kernel<";
+constexpr std::string_view kStrided = "elementwise_kernel<";
+constexpr std::string_view kArray = "std::array<char*, ";
+
+struct CppType {
+  std::string_view text;
+  DataType type;
+};
+/// C++ spellings by storage width; 64-bit integers move like fp64.
+constexpr std::array kTypes = {
+    CppType{"float", DataType::kFp32},           CppType{"double", DataType::kFp64},
+    CppType{"c10::BFloat16", DataType::kBf16},   CppType{"c10::Half", DataType::kFp16},
+    CppType{"__nv_bfloat16", DataType::kBf16},   CppType{"__half", DataType::kFp16},
+    CppType{"bool", DataType::kBool},            CppType{"int", DataType::kInt32},
+    CppType{"unsigned int", DataType::kInt32},   CppType{"long", DataType::kFp64},
+    CppType{"long long", DataType::kFp64},       CppType{"short", DataType::kFp16},
+    CppType{"unsigned char", DataType::kInt8},   CppType{"signed char", DataType::kInt8},
+    CppType{"char", DataType::kInt8},            CppType{"c10::Float8_e4m3fn", DataType::kFp8},
+    CppType{"c10::Float8_e5m2", DataType::kFp8},
+};
+
+std::optional<DataType> type_of(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  for (const CppType& t : kTypes) {
+    if (t.text == text) return t.type;
+  }
+  return std::nullopt;
+}
+
+/// Types of a comma-separated list that ends at the bracket `close`; stops at the first that is not a type.
+std::vector<DataType> type_list(std::string_view text, std::size_t at, char close) {
+  std::vector<DataType> types;
+  while (at < text.size()) {
+    const std::size_t end = text.find_first_of(std::string{',', '<', '(', close}, at);
+    if (end == std::string_view::npos) break;
+    const auto type = type_of(text.substr(at, end - at));
+    if (!type) break;
+    types.push_back(*type);
+    if (text[end] != ',') break;
+    at = end + 1;
+  }
+  return types;
+}
+
+/// The argument types of the first lambda that has any: the functor itself, not those that dispatch to it.
+std::vector<DataType> lambda_types(std::string_view text) {
+  constexpr std::string_view kLambda = "lambda(";
+  for (std::size_t at = text.find(kLambda); at != std::string_view::npos; at = text.find(kLambda, at + 1)) {
+    std::vector<DataType> types = type_list(text, at + kLambda.size(), ')');
+    if (!types.empty()) return types;
+  }
+  return {};
+}
+
+/// The template arguments of the functor `name<...>`, if the kernel's name has it.
+std::vector<DataType> template_types(std::string_view text, std::string_view name) {
+  const std::size_t at = text.find(name);
+  return at == std::string_view::npos ? std::vector<DataType>{} : type_list(text, at + name.size(), '>');
+}
+
+std::uint32_t number_at(std::string_view text, std::size_t at) {
+  std::uint32_t value = 0;
+  if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
+  return value;
+}
+
+void read_types(std::string_view name, ElementwiseName& e) {
+  // AUnaryFunctor<arg1, arg2, result, op> holds the first argument, BUnaryFunctor the second.
+  if (const auto t = template_types(name, "AUnaryFunctor<"); t.size() >= 3) {
+    e.inputs = {t[1]};
+    e.output = t[2];
+  } else if (const auto b = template_types(name, "BUnaryFunctor<"); b.size() >= 3) {
+    e.inputs = {b[0]};
+    e.output = b[2];
+  } else if (const auto two = template_types(name, "BinaryFunctor<"); two.size() >= 3) {
+    e.inputs = {two[0], two[1]};
+    e.output = two[2];
+  } else if (const auto fill = template_types(name, "FillFunctor<"); !fill.empty()) {
+    e.inputs = {};
+    e.output = fill[0];
+  } else if (const auto self = template_types(name, "CUDAFunctorOnSelf_add<"); !self.empty()) {
+    e.inputs = {self[0]};
+    e.output = self[0];
+  } else if (const auto other = template_types(name, "CUDAFunctorOnOther_add<"); !other.empty()) {
+    e.inputs = {other[0]};
+    e.output = other[0];
+  } else if (const auto add = template_types(name, "CUDAFunctor_add<"); !add.empty()) {
+    e.inputs = {add[0], add[0]};
+    e.output = add[0];
+  } else if (const auto args = lambda_types(name); !args.empty()) {
+    e.inputs = args;
+    e.output = args.back();
+  } else {
+    return;
+  }
+  e.knows_types = true;
+  for (const char* predicate : {"isneginf", "isposinf", "isnan", "isinf", "isfinite", "logical_", "compare"}) {
+    if (name.find(predicate) != std::string_view::npos) e.output = DataType::kBool;
+  }
+  if (name.find("bfloat16_copy_kernel") != std::string_view::npos) e.output = DataType::kBf16;
+  if (name.find("float16_copy_kernel") != std::string_view::npos && e.output != DataType::kBf16) {
+    e.output = DataType::kFp16;
+  }
+}
+
+}  // namespace
+
+bool is_elementwise_name(std::string_view canonical) {
+  return canonical.substr(0, canonical.find('<') + 1).ends_with(kStrided);
+}
+
+ElementwiseName parse_elementwise_name(std::string_view name) {
+  ElementwiseName e;
+  const std::string_view head = name.substr(0, name.find('<') + 1);
+  const std::size_t array = name.find(kArray);
+  const std::uint32_t pointers = array == std::string_view::npos ? 0 : number_at(name, array + kArray.size());
+  e.functor = functor_class(name);
+  read_types(name, e);
+  if (head.ends_with(kVectorized)) {
+    e.order = ThreadOrder::kVectorized;
+    e.vector = number_at(name, head.size());
+  } else if (head.ends_with(kUnrolled)) {
+    e.order = ThreadOrder::kUnrolled;
+    e.casts = name.find("LoadWithCast") != std::string_view::npos;
+    if (array != std::string_view::npos) {
+      const std::size_t close = name.find('>', array);
+      if (close != std::string_view::npos) e.elements_per_thread = number_at(name, close + 3);
+    }
+    if (e.elements_per_thread == 0) e.elements_per_thread = 4;
+  } else {
+    e.order = ThreadOrder::kStrided;
+    const std::size_t comma = name.find(',');
+    if (comma != std::string_view::npos) e.elements_per_thread = number_at(name, comma + 2);
+  }
+  if (e.vector == 0 || e.vector > 16 || (e.order == ThreadOrder::kStrided && e.elements_per_thread == 0)) {
+    throw UnsupportedError("the kernel name lacks its vector width or elements per thread");
+  }
+  if (pointers > 0) {
+    const std::size_t inputs = pointers - 1;
+    if (!e.knows_types || e.inputs.size() != inputs) {
+      e.inputs.resize(inputs, e.inputs.empty() ? e.output : e.inputs.back());
+    }
+  }
+  if (e.inputs.size() > 3) {
+    throw UnsupportedError(fmt::format("{} inputs; at most three are modelled", e.inputs.size()));
+  }
+  return e;
+}
+
+}  // namespace strata
