@@ -23,8 +23,8 @@ struct MetricValue {
 [[nodiscard]] std::vector<MetricValue> metric_list();
 
 struct TrafficRow {
-  std::string level;  ///< "shared_memory", "l1", "crossbar", "l2", "fabric", "hbm": nearest to the SM first
-  std::string title;  ///< for people
+  std::string level;       ///< "shared_memory", "l1", "crossbar", "l2", "fabric", "hbm": nearest to the SM first
+  std::string title;       ///< for people
   double read_bytes = 0;   ///< towards the SM
   double write_bytes = 0;  ///< away from the SM
   std::string read_means;
