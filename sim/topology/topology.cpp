@@ -107,19 +107,23 @@ std::uint32_t resident_clusters(const GpuConfig& config, int size) {
   return clusters;
 }
 
-Topology::Topology(const GpuConfig& config) {
+Topology build_topology(const GpuConfig& config) {
   validate_config(config);
   const Graph graph = topology::build_graph(config);
   if (auto problems = check_graph(graph, config); !problems.empty()) {
     throw InputError(std::move(problems));
   }
-  tables_ = freeze(graph);
-  summary_ = summarise(graph, tables_, config);
-  graphviz_ = to_graphviz(graph);
+  Topology t;
+  t.tables = freeze(graph);
+  t.summary = summarise(graph, t.tables, config);
+  t.dot = to_graphviz(graph);
+  return t;
 }
 
-std::string Topology::text() const {
-  const TopologySummary& s = summary_;
+std::string topology_dot(const Topology& topology) { return topology.dot; }
+
+std::string topology_text(const Topology& topology) {
+  const TopologySummary& s = topology.summary;
   std::string out;
   const auto line = [&out](const char* label, const std::string& value) {
     out += fmt::format("  {:<18}{}\n", label, value);

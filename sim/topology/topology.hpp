@@ -58,23 +58,19 @@ struct TopologySummary {
 /// Clusters of `size` CTAs, one per SM, that fit at once when a cluster has to stay inside a GPC.
 [[nodiscard]] std::uint32_t resident_clusters(const GpuConfig& config, int size);
 
-class Topology {
- public:
-  /// Builds, checks and freezes. Throws InputError with every problem: an SM that does not reach a slice or channel, or
-  /// capacities that miss the data sheet by more than 1 %.
-  explicit Topology(const GpuConfig& config);
-
-  [[nodiscard]] const TopologyTables& tables() const { return tables_; }
-  [[nodiscard]] const TopologySummary& summary() const { return summary_; }
-  /// The graph in Graphviz's language, every link labelled with its capacity.
-  [[nodiscard]] std::string graphviz() const { return graphviz_; }
-  /// Aligned text with units.
-  [[nodiscard]] std::string text() const;
-
- private:
-  TopologyTables tables_;
-  TopologySummary summary_;
-  std::string graphviz_;
+struct Topology {
+  TopologyTables tables;
+  TopologySummary summary;
+  std::string dot;  ///< the graph in Graphviz's language, every link labelled with its capacity
 };
+
+/// Builds, checks and freezes. Throws InputError with every problem: an SM that does not reach a slice or channel, or
+/// capacities that miss the data sheet by more than 1 %.
+[[nodiscard]] Topology build_topology(const GpuConfig& config);
+
+/// The summary as aligned text with units.
+[[nodiscard]] std::string topology_text(const Topology& topology);
+/// For Graphviz: `dot -Tsvg`.
+[[nodiscard]] std::string topology_dot(const Topology& topology);
 
 }  // namespace strata
