@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "workloads/library/resolve.hpp"
 
 namespace strata {
@@ -126,9 +128,10 @@ std::string canonical_kernel_name(std::string_view name) {
   erase_all(text, "(anonymous namespace)::");
   erase_all(text, "<unnamed>::");
   replace_all(text, "at::native::", "at::");
-  for (const char* cast : {"(int)", "(bool)", "(unsigned int)", "(long)", "(unsigned long)"}) {
-    replace_all(text, std::string("<") + cast, "<");
-    replace_all(text, std::string(", ") + cast, ", ");
+  for (const char* type : {"int", "bool", "unsigned int", "long", "unsigned long"}) {
+    for (const char* before : {"<", ", "}) {
+      replace_all(text, fmt::format("{}({})", before, type), before);
+    }
   }
   drop_parameters(text);
   replace_word(text, "false", "0");

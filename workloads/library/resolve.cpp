@@ -8,7 +8,10 @@
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/options.hpp"
+#include "workloads/library/cudnn_attention.hpp"
+#include "workloads/library/elementwise.hpp"
 #include "workloads/library/families.hpp"
+#include "workloads/library/flash_attention_2.hpp"
 #include "workloads/library/nvjet.hpp"
 
 namespace strata {
@@ -16,6 +19,9 @@ namespace strata {
 std::span<const FamilyParser> kernel_families() {
   static const std::array kFamilies{
       nvjet_family(),
+      flash_attention_2_family(),
+      cudnn_sm90_attention_family(),
+      elementwise_family(),
   };
   return kFamilies;
 }
