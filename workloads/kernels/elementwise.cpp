@@ -142,17 +142,18 @@ class Elementwise final : public TraceSource {
     compute_.pc = 2;
     compute_.issue_slots = static_cast<std::uint32_t>(alu + fma + mufu + 0.5);
     compute_.warp_insts = compute_.issue_slots * warps_;
+    compute_.dependent_latency = compute_.issue_slots / std::max(1U, c_.elements_per_thread) + 1;
     // The slowest of the pipes: MUFU takes a quarter of the FMA rate, ALU half of it.
     compute_.pipe = Pipe::kAlu;
     compute_.pipe_work = static_cast<std::uint32_t>(alu + 0.5);
     if (4 * mufu > alu) {
       compute_.pipe = Pipe::kMufu;
       compute_.pipe_work = static_cast<std::uint32_t>(mufu + 0.5);
+      compute_.dependent_latency = static_cast<std::uint32_t>(2 * cost.mufu + 1);  // in MUFU latencies
     } else if (fma > 2 * alu) {
       compute_.pipe = Pipe::kFma;
       compute_.pipe_work = static_cast<std::uint32_t>(fma + 0.5);
     }
-    compute_.dependent_latency = compute_.issue_slots / std::max(1U, c_.elements_per_thread) + 1;
     compute_.smem_read_wavefronts = wavefronts * warps_;
     compute_.tensor_insts = static_cast<std::uint32_t>(tensor_counted * warps_ + 0.5);
   }

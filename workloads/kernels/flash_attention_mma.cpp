@@ -43,14 +43,14 @@ Spills spills_of(const FlashMmaConfig& c) {
   return c.shape.causal ? Spills{23, 7} : Spills{22, 6};
 }
 
-// Shared-memory wavefronts the counter shows beside ldmatrix: 58.5 per block of 64 cp.async instructions (both
-// kernels), that is 29 of 32 per 16 KiB tile. The write port's real work is the bytes, which the model derives.
-constexpr double kCopyWavefrontsPerInstruction = 0.91;
+// The counter leaves out what cp.async writes, but shows 58.5 wavefronts per block beside ldmatrix, in both kernels:
+// 29 are added to the reads of each of the two mma operations.
+constexpr std::uint32_t kOtherWavefronts = 29;
 // Bank conflicts of the epilogue's staging through shared memory: 55 to 59 per CTA at d64.
 constexpr std::uint32_t kEpilogueConflicts = 56;
 
-// Dependent steps that a warp cannot hide: two shuffle rounds for the row maximum, then the exponential.
-constexpr std::uint32_t kSoftmaxChain = 30;
+// Dependent MUFU-latency steps that a warp cannot hide: two shuffle rounds for the row maximum, then the exponential.
+constexpr std::uint32_t kSoftmaxChain = 8;
 constexpr std::uint32_t kEpilogueChain = 40;
 
 std::uint32_t round_up_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
@@ -138,7 +138,7 @@ class FlashAttentionMma final : public TraceSource {
     const std::uint32_t instructions = std::max(1U, tile_rows * row_bytes_ / (16 * kWarpLanes * kWarps));
     op.pipe_work = instructions;
     set_insts(op, instructions + kCopyAddressSlots);
-    op.smem_write_wavefronts = round_up_int(kCopyWavefrontsPerInstruction * instructions * kWarps);
+    op.smem_write_wavefronts = std::max(1U, tile_rows * row_bytes_ / 128);
     op.completes[0] = Signal{TokenClass::kAsyncGroup, kCopyGroup, SignalAt::kDataVisible, 1, 0};
     op.mem.rows = tile_rows;
     op.mem.row_bytes = row_bytes_;
@@ -172,7 +172,7 @@ class FlashAttentionMma final : public TraceSource {
     op.mma_k = 16;
     op.tensor_insts = count * kWarps;
     set_insts(op, count + ldmatrix);
-    op.smem_read_wavefronts = 4 * ldmatrix * kWarps;  // one x4 reads 512 B: four wavefronts
+    op.smem_read_wavefronts = 4 * ldmatrix * kWarps + kOtherWavefronts;  // one x4 reads 512 B: four wavefronts
     return op;
   }
   static Operation compute(std::uint16_t pc, std::uint32_t per_warp) {
@@ -224,7 +224,8 @@ class FlashAttentionMma final : public TraceSource {
 
   std::uint32_t prologue(const Tile& t, std::span<Operation> out) const {
     std::uint32_t n = 0;
-    out[n++] = compute(0, kPrologueSlots);
+    out[n] = compute(0, kPrologueSlots);
+    out[n++].smem_write_wavefronts = (c_.block_m - t.rows) * row_bytes_ / 128;  // rows out of range are cleared
     if (t.blocks == 0) return n;
     if (spills_.once > 0) {
       out[n] = spill(0, spills_.once);
@@ -232,6 +233,7 @@ class FlashAttentionMma final : public TraceSource {
     }
     out[n] = copy(2, c_.block_m);
     out[n].mem.address = layout_.q + t.q_row * row_bytes_;
+    out[n].smem_write_wavefronts = std::max(1U, t.rows * row_bytes_ / 128);
     out[n++].mem.rows = t.rows;
     out[n++] = kv_copy(t, layout_.k, t.blocks - 1, 2);
     return n;

@@ -42,8 +42,8 @@ constexpr double kMaskPerScore = 1.5;
 constexpr std::uint32_t kBarrierWavefronts = 8;
 constexpr std::uint32_t kTileWavefronts = 56;
 
-// Dependent steps that issue cannot hide when a warpgroup is alone: two rows per thread, so the row maximum and the row
-// sum are two chains of half the scores each, half hidden by the other; two shuffle rounds of about six steps.
+// Dependent steps: two rows per thread, so the row maximum and the row sum are two chains of half the scores each; two
+// shuffle rounds of about six steps.
 constexpr std::uint32_t kShuffleChain = 12;
 constexpr std::uint32_t kEpilogueChain = 40;
 
@@ -221,12 +221,12 @@ class FlashAttentionWgmma final : public TraceSource {
     const auto around = static_cast<std::uint32_t>(kOverheadPerBlock / 4);
     set_insts(qk_, qk_.mma_count + around, kGroupWarps);
     set_insts(pv_, pv_.mma_count + around, kGroupWarps);
-    maximum_ = compute(4, Pipe::kAlu, scores_, scores_ + 8, scores_ / 4 + kShuffleChain);
-    exponential_ = compute(5, Pipe::kMufu, scores_ + 2, 2 * scores_ + 2, 4);
+    maximum_ = compute(4, Pipe::kAlu, scores_, scores_ + 8, scores_ / 2 + kShuffleChain);
+    exponential_ = compute(5, Pipe::kMufu, scores_ + 2, 2 * scores_ + 2, 2);
     const std::uint32_t others =
         qk_.issue_slots + pv_.issue_slots + maximum_.issue_slots + exponential_.issue_slots;
     const std::uint32_t rest = to_int(total) > others ? to_int(total) - others : 1;
-    rest_ = compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 4);
+    rest_ = compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 2);
     masked_slots_ = to_int(kMaskPerScore * scores_);
   }
 
@@ -304,7 +304,7 @@ class FlashAttentionWgmma final : public TraceSource {
     if (st[kTile] >= tiles_of(cta)) return 0;
     const Tile t = tile_of(cta, st[kTile]);
     if (t.blocks == 0 || st[kStep] == t.blocks) {
-      const std::uint32_t n = finish_tile(t, group, st[kBlocksBefore], out);
+      const std::uint32_t n = finish_tile(t, group, st[kTile], st[kBlocksBefore], out);
       ++st[kTile];
       st[kStep] = 0;
       st[kBlocksBefore] += t.blocks;
@@ -350,7 +350,8 @@ class FlashAttentionWgmma final : public TraceSource {
     return op;
   }
 
-  std::uint32_t finish_tile(const Tile& t, std::uint32_t group, std::uint64_t before, std::span<Operation> out) const {
+  std::uint32_t finish_tile(const Tile& t, std::uint32_t group, std::uint64_t use, std::uint64_t before,
+                            std::span<Operation> out) const {
     const std::uint32_t staging = kGroupRows * row_bytes_ / 512 / kGroupWarps;  // stmatrix.x4 per warp
     const std::uint32_t once = to_int(kOncePerTile + kOncePerOutput * outputs_);
     const std::uint32_t first_row = t.first_row + group * kGroupRows;
@@ -369,11 +370,15 @@ class FlashAttentionWgmma final : public TraceSource {
     shared.smem_write_wavefronts = kGroupRows * row_bytes_ / 128 + kTileWavefronts;
     shared.smem_conflicts = kTileWavefronts;
     shared.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
-    // The O tile in shared memory is free once the previous store has read it.
+    // The O tile in shared memory is free once the previous store has read it. A ragged tile may have had no store.
+    if (c_.shape.q_len % kBlockM == 0 && use > 0) {
+      shared.waits[0] = Wait{TokenClass::kAsyncGroup, kStoreGroup, static_cast<std::uint32_t>(use)};
+    }
     out[n++] = shared;
     if (rows == 0) return n;
     Operation store = load(10, rows, 0);
     set_insts(store, 1, kGroupWarps);
+    store.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(use + 1)};
     store.mem.dir = MemDir::kStore;
     store.mem.address = layout_.o + (t.q_row + group * kGroupRows) * row_bytes_;
     store.completes[0] = Signal{TokenClass::kAsyncGroup, kStoreGroup, SignalAt::kOperandsRead, 1, 0};
