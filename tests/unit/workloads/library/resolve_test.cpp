@@ -1,0 +1,119 @@
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "tests/support/recorded_rows.hpp"
+#include "workloads/library/nvjet.hpp"
+#include "workloads/library/resolve.hpp"
+#include "workloads/library/shape.hpp"
+
+using namespace strata;
+
+namespace {
+
+LaunchRow gemm_row(const std::string& kernel, const std::string& shape) {
+  LaunchRow row;
+  row.op = "gemm";
+  row.kernel = kernel;
+  row.shape = shape;
+  return row;
+}
+
+std::string reason(const LaunchRow& row, const TargetFacts& target = test::hopper_facts()) {
+  try {
+    (void)resolve_launch(row, target);
+  } catch (const UnsupportedError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("kernel names of ncu and of the profiler become one spelling", "[workloads][library]") {
+  const char* ncu =
+      "void at::<unnamed>::vectorized_layer_norm_kernel<c10::BFloat16, float, 0>(int, T2, const T1 *, const T1 *)";
+  const char* kineto =
+      "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float, false>(int, float, "
+      "c10::BFloat16 const*)";
+  CHECK(canonical_kernel_name(ncu) == "at::vectorized_layer_norm_kernel<c10::BFloat16, float, 0>");
+  CHECK(canonical_kernel_name(kineto) == canonical_kernel_name(ncu));
+  CHECK(canonical_kernel_name("void at::vectorized_elementwise_kernel<(int)4, at::FillFunctor<float>, std::array<char *, "
+                              "(unsigned long)1>>(int, T2, T3)") ==
+        canonical_kernel_name("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+                              "std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)"));
+  CHECK(canonical_kernel_name("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT") == "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT");
+  CHECK(canonical_kernel_name("").empty());
+}
+
+TEST_CASE("nvjet: the name gives tile, stages, cluster, raster, consumers and split", "[workloads][nvjet]") {
+  const NvjetName name = parse_nvjet_name("nvjet_sm90_qqtst_128x64_128x6_1x2_h_bz_coopA_splitK_algo2_TNT");
+  CHECK(name.input == DataType::kFp8);
+  CHECK(name.output == DataType::kBf16);
+  CHECK(name.tile_n == 128);
+  CHECK(name.tile_m == 64);
+  CHECK(name.tile_k == 128);
+  CHECK(name.stages == 6);
+  CHECK(name.cluster_n == 1);
+  CHECK(name.cluster_m == 2);
+  CHECK_FALSE(name.vertical);
+  CHECK(name.consumers == ConsumerMode::kCooperativeM);
+  CHECK(name.split_k);
+  CHECK(name.wgmma_m_along_n);
+  CHECK(name.layout == "TN");
+  CHECK(name.unknown.empty());
+  CHECK(parse_nvjet_name("nvjet_sm90_tst_64x64_64x13_4x2_h_bz_bias_NNN").unknown == std::vector<std::string>{"bias"});
+}
+
+TEST_CASE("nvjet: names that are cut short or unknown are refused with the word", "[workloads][nvjet]") {
+  CHECK_THROWS_AS(parse_nvjet_name("nvjet_sm90_tst"), UnsupportedError);
+  CHECK_THROWS_AS(parse_nvjet_name("nvjet_sm90_tst_64x_64x13_4x2_h_bz_TNT"), UnsupportedError);
+  CHECK_THROWS_AS(parse_nvjet_name("nvjet_sm90_tst_64x64_64x13_4x2_d_bz_TNT"), UnsupportedError);
+  CHECK_THROWS_AS(parse_nvjet_name("nvjet_sm90_xyz_64x64_64x13_4x2_h_bz_TNT"), UnsupportedError);
+  CHECK_THROWS_AS(parse_nvjet_name("nvjet_sm90_tst_99999999999x64_64x13_4x2_h_bz_TNT"), UnsupportedError);
+}
+
+TEST_CASE("nvjet: launch columns may be empty", "[workloads][nvjet]") {
+  const BuiltKernel built = resolve_launch(
+      gemm_row("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT", "4096,4096,4096,TN"), test::hopper_facts());
+  const Launch& launch = built.source->launch();
+  CHECK(launch.grid == Dim3{2, 66, 1});
+  CHECK(launch.block.x == 384);
+  CHECK(launch.cluster == Dim3{2, 1, 1});
+  const BuiltKernel split =
+      resolve_launch(gemm_row("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_splitK_TNT", "8,4096,4096,TN"), test::hopper_facts());
+  CHECK(split.source->launch().grid == Dim3{2, 64, 1});
+}
+
+TEST_CASE("nvjet: other tiles, clusters and layouts of the grammar build", "[workloads][nvjet]") {
+  for (const char* name :
+       {"nvjet_sm90_tst_24x64_64x16_4x2_h_bz_TNN", "nvjet_sm90_tst_192x16_64x8_4x1_v_bz_TNT",
+        "nvjet_sm90_tst_64x16_64x16_2x4_h_bz_TNT", "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_TNT",
+        "nvjet_sm90_hsh_256x128_64x4_2x1_v_bz_coopA_NNT", "nvjet_sm90_tst_128x128_64x6_2x1_v_bz_NTN"}) {
+    INFO(name);
+    CHECK(reason(gemm_row(name, "128,768,768,TN")).empty());
+    CHECK(family_of(name) == "nvjet");
+  }
+}
+
+TEST_CASE("launches that cannot be simulated say why in words", "[workloads][library]") {
+  CHECK(reason(gemm_row("nvjte_sm90_tst_64x8", "8,8,8,TN")).find("the nearest is nvjet") != std::string::npos);
+  CHECK(reason(gemm_row("", "8,8,8,TN")).find("missing") != std::string::npos);
+  const std::string kernel = "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT";
+  CHECK(reason(gemm_row(kernel, "")).find("M,N,K,layout") != std::string::npos);
+  CHECK(reason(gemm_row(kernel, "8,0,8,TN")).find("cell 2") != std::string::npos);
+  CHECK(reason(gemm_row(kernel, "8,64,33,TN")).find("16 B") != std::string::npos);
+  CHECK(reason(gemm_row(kernel, "8,64,64,TN"), test::ampere_facts()).find("wgmma") != std::string::npos);
+  CHECK(family_of("my_kernel").empty());
+}
+
+TEST_CASE("shape cells: numbers, flags and errors", "[workloads][library]") {
+  CHECK(parse_gemm_shape("1, 2,3").layout == "TN");
+  const AttentionCells attention = parse_attention_shape("1,32,8,1,8192,128,1,flash");
+  CHECK(attention.kv_heads == 8);
+  CHECK(attention.causal);
+  CHECK(attention.backend == "flash");
+  CHECK(parse_rows_cols("16384,4096").cols == 4096);
+  CHECK_THROWS_AS(parse_rows_cols("16384"), UnsupportedError);
+  CHECK_THROWS_AS(parse_rows_cols("nan,4"), UnsupportedError);
+  CHECK_THROWS_AS(parse_attention_shape("1,32,8,1,8192,128,maybe,flash"), UnsupportedError);
+}
