@@ -31,10 +31,13 @@ double estimate_gemm_tma_cycles(const GemmTmaConfig& config, const TargetFacts& 
   const double consumers = config.consumers == ConsumerMode::kPingPong ? 1 : 2;
   const double tensor = instruction * shape.count * consumers;
   const double element_bytes = bits_of(p.input) / 8.0;
-  const double from_l2 = config.multicast
-                             ? static_cast<double>(config.tile_m) / config.cluster_n +
-                                   static_cast<double>(config.tile_n) / config.cluster_m
-                             : static_cast<double>(config.tile_m) + config.tile_n;
+  // Peers that only pad the cluster share nothing worth having.
+  const auto sharing = [&](std::int64_t extent, std::uint32_t tile, std::uint32_t cluster) {
+    const std::uint64_t existing = ceil_div(static_cast<std::uint64_t>(extent), tile);
+    return config.multicast ? static_cast<double>(std::min<std::uint64_t>(cluster, existing)) : 1.0;
+  };
+  const double from_l2 = config.tile_m / sharing(p.n, config.tile_n, config.cluster_n) +
+                         config.tile_n / sharing(p.m, config.tile_m, config.cluster_m);
   const double fill = from_l2 * config.tile_k * element_bytes / kFillBytesPerCycle;
   const double per_tile = std::max(tensor, fill) * k_tiles / config.split_k;
   const double epilogue = static_cast<double>(config.tile_m) * config.tile_n * bits_of(p.output) / 8.0 /
