@@ -47,8 +47,8 @@ void GemmMmaSyncPlan::plan_loads() {
     op.kind = through_registers ? OpKind::kMemory : OpKind::kCpAsync;
     op.pipe = Pipe::kLsu;
     op.pipe_work = instructions;
-    op.issue_slots = instructions * (1 + GemmMmaSyncCosts::kPerLoad);
-    op.warp_insts = warps * op.issue_slots;
+    op.issue_slots = instructions;
+    op.warp_insts = warps * instructions;
     op.completes[0] = {through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup, 0,
                        SignalAt::kDataVisible, 1, 0};
     op.smem_write_wavefronts = through_registers ? 0 : u32(ceil_div(bytes, 128));
@@ -96,10 +96,13 @@ void GemmMmaSyncPlan::plan_mma() {
   mma.pipe_work = mmas;
   mma.waits[0].cls = through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
   mma.waits[0].slot = through_registers ? 1 : 0;
-  mma.issue_slots = mmas + reads + GemmMmaSyncCosts::kPerKTile;
+  // The loads' address arithmetic is interleaved with the multiply-adds.
+  mma.issue_slots = mmas + reads + GemmMmaSyncCosts::kPerKTile +
+                    GemmMmaSyncCosts::kPerLoad * (load_a.pipe_work + load_b.pipe_work);
   mma.warp_insts = warps * mma.issue_slots;
   mma.tensor_insts = warps * mmas;
-  mma.dependent_latency = GemmMmaSyncCosts::kBarrierSteps;
+  // Barrier and first ldmatrix take about two multiply-add latencies; then accumulators chain along K.
+  mma.dependent_latency = 2 + config.tile_k / k;
   mma.mma_m = 16;
   mma.mma_n = 8;
   mma.mma_k = static_cast<std::uint16_t>(k);
@@ -134,7 +137,7 @@ void GemmMmaSyncPlan::plan_epilogue() {
   read_c.waits[0].slot = 2;
   read_c.completes[0].slot = 3;
   read_c.pipe_work = u32(ceil_div(staged_bytes, std::uint64_t{16} * 32 * warps));
-  read_c.issue_slots = read_c.pipe_work + 4;
+  read_c.issue_slots = read_c.pipe_work + 4 + GemmMmaSyncCosts::kPerStore * stores;
   read_c.warp_insts = warps * read_c.issue_slots;
   read_c.smem_read_wavefronts = write_c.smem_write_wavefronts;
   read_c.smem_write_wavefronts = 0;
@@ -143,8 +146,8 @@ void GemmMmaSyncPlan::plan_epilogue() {
   store_c.pc = 7;
   store_c.pipe = Pipe::kLsu;
   store_c.pipe_work = stores;
-  store_c.issue_slots = stores * (1 + GemmMmaSyncCosts::kPerStore);
-  store_c.warp_insts = warps * store_c.issue_slots;
+  store_c.issue_slots = stores;
+  store_c.warp_insts = warps * stores;
   store_c.waits[0].cls = TokenClass::kScoreboard;
   store_c.waits[0].slot = 3;
   store_c.mem.dir = MemDir::kStore;
