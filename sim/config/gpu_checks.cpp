@@ -34,6 +34,17 @@ void check_topology(const GpuConfig& c, Problems& p) {
       break;
     }
   }
+  p.expect(t.gpc_cluster_sms.size() == t.gpc_sms.size(), "topology.gpc_cluster_sms",
+           fmt::format("{} elements: must be as long as topology.gpc_sms (= {})", t.gpc_cluster_sms.size(),
+                       t.gpc_sms.size()));
+  for (std::size_t i = 0; i < std::min(t.gpc_sms.size(), t.gpc_cluster_sms.size()); ++i) {
+    if (t.gpc_cluster_sms[i] > t.gpc_sms[i]) {
+      p.expect(false, "topology.gpc_cluster_sms",
+               fmt::format("{} of the {} SMs of GPC {}: must not exceed topology.gpc_sms", t.gpc_cluster_sms[i],
+                           t.gpc_sms[i], i));
+      break;
+    }
+  }
   for (const int partition : t.gpc_partition) {
     if (partition >= c.l2.partitions) {
       p.expect(false, "topology.gpc_partition",

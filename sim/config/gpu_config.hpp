@@ -25,10 +25,11 @@ struct ClockConfig {
 };
 
 struct TopologyConfig {
-  std::vector<int> gpc_sms;        ///< SMs of each GPC; their number is the number of GPCs
-  int sms_per_tpc;                 ///< SMs sharing a TPC
-  int tpcs_per_cpc;                ///< TPCs sharing a CPC; 0 = the part has no CPC level
-  std::vector<int> gpc_partition;  ///< L2 partition (0 or 1) each GPC sits beside
+  std::vector<int> gpc_sms;          ///< SMs of each GPC; their number is the number of GPCs
+  std::vector<int> gpc_cluster_sms;  ///< SMs of each GPC that may hold clusters of more than two CTAs, the first ones
+  int sms_per_tpc;                   ///< SMs sharing a TPC
+  int tpcs_per_cpc;                  ///< TPCs sharing a CPC; 0 = the part has no CPC level
+  std::vector<int> gpc_partition;    ///< L2 partition (0 or 1) each GPC sits beside
 };
 
 struct SmConfig {

@@ -30,6 +30,7 @@ constexpr Field kFields[] = {
     {"clocks.hbm_mhz", at<&G::clocks, &ClockConfig::hbm_mhz>, "MHz", 100, 3999, "HBM clock; data moves on both edges"},
 
     {"topology.gpc_sms", at<&G::topology, &TopologyConfig::gpc_sms>, "SM", 1, 64, "SMs of each GPC; the length of the list is the number of GPCs"},
+    {"topology.gpc_cluster_sms", at<&G::topology, &TopologyConfig::gpc_cluster_sms>, "SM", 0, 64, "SMs of each GPC that may hold clusters of more than two CTAs, the first ones of the GPC"},
     {"topology.sms_per_tpc", at<&G::topology, &TopologyConfig::sms_per_tpc>, "SM", 1, 8, "SMs sharing a TPC"},
     {"topology.tpcs_per_cpc", at<&G::topology, &TopologyConfig::tpcs_per_cpc>, "TPC", 0, 16, "TPCs sharing a CPC; 0 = the part has no CPC level"},
     {"topology.gpc_partition", at<&G::topology, &TopologyConfig::gpc_partition>, "index", 0, 1, "L2 partition each GPC sits beside"},

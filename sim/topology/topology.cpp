@@ -101,7 +101,7 @@ TopologySummary summarise(const Graph& graph, const TopologyTables& tables, cons
 
 std::uint32_t resident_clusters(const GpuConfig& config, int size) {
   std::uint32_t clusters = 0;
-  for (const int sms : config.topology.gpc_sms) {
+  for (const int sms : size > 2 ? config.topology.gpc_cluster_sms : config.topology.gpc_sms) {
     clusters += static_cast<std::uint32_t>(sms / size);
   }
   return clusters;
