@@ -8,6 +8,7 @@
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/kernel_options.hpp"
 #include "sim/app/output_file.hpp"
+#include "sim/app/progress.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/spec/trace_file.hpp"
 
@@ -31,14 +32,17 @@ int record(const RecordOptions& options) {
   if (out.temporary_path().empty()) {
     throw InputError(Diagnostic{options.out, 0, 0, "--out", "a trace needs a regular file"});
   }
-  record_trace(*kernel.source, out.temporary_path());
+  Progress progress("record");
+  record_trace(*kernel.source, out.temporary_path(), [&progress](std::uint64_t done, std::uint64_t all) {
+    progress.show(fmt::format("{} of {} CTAs", done, all));
+  });
   out.commit();
   fmt::print("{}: {}, {}\n", options.out, kernel.source->launch().name, kernel.description);
   return kExitDone;
 }
 
 int info(const std::string& file) {
-  fmt::print("{}", inspect_trace(file));
+  fmt::print("{}", to_string(inspect_trace(file)));
   return kExitDone;
 }
 

@@ -1,0 +1,76 @@
+#include "sim/app/launch_table.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+
+#include "sim/app/prediction_csv.hpp"
+#include "sim/base/error.hpp"
+
+using namespace strata;
+using namespace strata::app;
+
+namespace {
+
+constexpr const char* kHeader =
+    "case,seq,op,dtype,shape,kernel,grid_dim,block_dim,cluster_dim,regs,smem_dyn,smem_static,sm_clock_mhz,sm_cycles\n";
+
+struct TemporaryTable {
+  std::string path = "launch_table_test." + std::to_string(getpid()) + ".csv";
+  explicit TemporaryTable(const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+  ~TemporaryTable() { std::remove(path.c_str()); }
+  TemporaryTable(const TemporaryTable&) = delete;
+  TemporaryTable& operator=(const TemporaryTable&) = delete;
+};
+
+void expect_error(const std::string& row, const std::string& text) {
+  const TemporaryTable file(kHeader + row);
+  LaunchTable table(file.path);
+  LaunchJob job;
+  CHECK_THROWS_WITH(table.next(job), Catch::Contains(text));
+}
+
+}  // namespace
+
+TEST_CASE("launch table: reads what is known and leaves the rest empty") {
+  const TemporaryTable file(std::string(kHeader) +
+                            "g,1,gemm,bf16,\"64,64,64,TN\",nvjet,2x66x1,384x1x1,0x0x0,168,1024,0,1700.5,99\n"
+                            "e,2,add,bf16,\"4,4\",k,,,,,,,,\n");
+  LaunchTable table(file.path);
+  LaunchJob job;
+  REQUIRE(table.next(job));
+  CHECK(job.row.shape == "64,64,64,TN");
+  CHECK(job.row.grid == Dim3{2, 66, 1});
+  CHECK(job.row.cluster == Dim3{1, 1, 1});
+  CHECK(job.row.registers == 168U);
+  CHECK(job.sm_clock_mhz == 1700.5);
+  REQUIRE(table.next(job));
+  CHECK_FALSE(job.row.grid);
+  CHECK_FALSE(job.row.registers);
+  CHECK(job.sm_clock_mhz == 0);
+  CHECK_FALSE(table.next(job));
+}
+
+TEST_CASE("launch table: a cell that cannot be read is named with file, line and column") {
+  expect_error("g,1,gemm,bf16,s,k,2x66,,,,,,,\n", "2: grid_dim: '2x66' is not three dimensions");
+  expect_error("g,1,gemm,bf16,s,k,,,,1.5,,,,\n", "2: regs: '1.5' is not a whole number");
+  expect_error("g,1,gemm,bf16,s,k,,,,,,,NaN,\n", "2: sm_clock_mhz: 'NaN' is not a number");
+}
+
+TEST_CASE("launch table: a needed column that is missing is an error") {
+  const TemporaryTable file("case,seq,op,dtype,shape\n");
+  CHECK_THROWS_WITH(LaunchTable(file.path), Catch::Contains("lacks the column 'kernel'"));
+}
+
+TEST_CASE("predicted.csv: the columns are those of the contract, in its order") {
+  CHECK(prediction_csv_header().rfind(
+            "case,seq,status,reason,sm_cycles,duration_us,dram_read_bytes,dram_write_bytes,lts_sectors,"
+            "lts_from_sm_sectors,lts_from_sm_hit_sectors,lts_fabric_sectors,xbar2l1_read_sectors,"
+            "l12xbar_write_sectors,smem_wavefronts,warp_insts,tensor_insts,bottleneck,sim_seconds",
+            0) == 0);
+  Prediction unsupported;
+  unsupported.reason = "a, b";
+  CHECK(prediction_csv_row("c", "1", unsupported).rfind("c,1,unsupported,\"a, b\",,,,,,,,,,,,,,,0.000", 0) == 0);
+}
