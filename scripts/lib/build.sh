@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Functions shared by the scripts; sourced, not run.
 
 # Configures and builds a preset: build_preset release [configure options...] [-- build options...]

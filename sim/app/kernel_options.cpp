@@ -11,12 +11,11 @@ namespace {
 
 void add_option(CLI::App& kernel, const OptionSpec& option, KernelChoice& choice) {
   const std::string name = "--" + option.name;
-  if (option.type == OptionType::kFlag) {
-    kernel.add_flag(name, choice.flags[option.name], option.help);
-    return;
-  }
   CLI::Option* added = kernel.add_option(name, choice.values[option.name], option.help);
   added->type_name(option.type == OptionType::kInt ? "INT" : "TEXT");
+  if (option.type == OptionType::kFlag) {
+    added->expected(0, 1)->type_name("[on|off]");
+  }
   added->default_str(option.chosen ? "chosen" : option.default_value);
 }
 
@@ -37,12 +36,10 @@ void add_kernel_commands(CLI::App& command, KernelChoice& choice) {
 BuiltKernel build_kernel(const KernelChoice& choice, const TargetFacts& target) {
   KernelOptions options;
   for (const OptionSpec& option : choice.spec->options) {
-    if (option.type == OptionType::kFlag) {
-      if (choice.flags.at(option.name)) {
-        options[option.name] = "1";
-      }
-    } else if (const std::string& value = choice.values.at(option.name); !value.empty()) {
-      options[option.name] = value;
+    const std::string& value = choice.values.at(option.name);
+    if (!value.empty()) {
+      const bool bare_flag = option.type == OptionType::kFlag && value == "true";
+      options[option.name] = bare_flag ? "1" : value;
     }
   }
   try {

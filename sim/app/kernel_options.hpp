@@ -11,8 +11,7 @@ namespace strata::app {
 /// The kernel chosen on the command line, with its options as given.
 struct KernelChoice {
   const KernelSpec* spec = nullptr;
-  std::map<std::string, std::string> values;  ///< of integer and text options
-  std::map<std::string, bool> flags;
+  std::map<std::string, std::string> values;  ///< by option name; empty = not given
 };
 
 /// Adds one sub-command per kernel; options that a kernel does not know fall through to `command`.

@@ -41,11 +41,11 @@ BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& 
     row.shape = fmt::format("{},{},{},{}", text("m"), text("n"), text("k"), text("layout"));
   } else if (choice.spec->name.rfind("flash_attention", 0) == 0) {
     row.op = "attention";
-    const auto causal = choice.flags.find("causal");
+    const std::string causal = text("causal");
     const std::string kv_heads = text("kv-heads");
     row.shape = fmt::format("{},{},{},{},{},{},{},flash", text("batch"), text("heads"),
                             kv_heads.empty() ? text("heads") : kv_heads, text("q-len"), text("kv-len"),
-                            text("head-dim"), causal != choice.flags.end() && causal->second ? 1 : 0);
+                            text("head-dim"), causal == "0" || causal == "off" || causal == "false" ? 0 : 1);
   } else {
     throw InputError(Diagnostic{
         {},

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Bad input: one clear line, exit 2, no output left.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+small=(--m 256 --n 256 --k 256)
+
+# Names: the nearest is suggested.
+expect_error 2 "h100-sxm5-80gb" run gemm "${small[@]}" --gpu h100-sxm5-80g
+expect_error 2 "no/such/gpu.yaml" run gemm "${small[@]}" --gpu no/such/gpu.yaml
+expect_error 2 "unknown kernel 'gem'.*'gemm'" run gem "${small[@]}"
+expect_error 2 "unknown option '--dtypo'.*'--dtype'" run gemm "${small[@]}" --dtypo bf16
+expect_error 2 "unknown option '--jsn'.*'--json'" run gemm "${small[@]}" --jsn out.json
+expect_error 2 "unknown command 'rum'.*'run'" rum gemm
+expect_error 2 "unknown command 'gpu'.*'gpus'" list gpu
+expect_error 2 "unexpected argument 'extra'" run gemm "${small[@]}" extra
+expect_error 2 "l2.size" run gemm "${small[@]}" --set l2.sise_bytes=100MiB
+expect_error 2 "l2.ways" describe l2.wys
+expect_error 2 "dtype" run gemm "${small[@]}" --dtype bf17
+expect_error 2 "no command" --
+
+# Values: wrong type, out of range, malformed.
+expect_error 2 "l2.size_bytes" run gemm "${small[@]}" --set l2.size_bytes=large
+expect_error 2 "l2.ways" run gemm "${small[@]}" --set l2.ways=-1
+expect_error 2 "." run gemm "${small[@]}" --set l2.ways
+expect_error 2 "sm-clock" run gemm "${small[@]}" --sm-clock -5
+expect_error 2 "sm-clock" run gemm "${small[@]}" --sm-clock fast
+
+# Shapes.
+expect_error 2 "--m" run gemm --m 0 --n 256 --k 256
+expect_error 2 "--m" run gemm --m -4 --n 256 --k 256
+expect_error 2 "--m" run gemm --m 99999999999999999999 --n 256 --k 256
+expect_error 2 "--m" run gemm --m 12x --n 256 --k 256
+expect_error 2 "--k" run gemm --m 256 --n 256
+expect_error 2 "memory" run gemm --m 1000000 --n 1000000 --k 1000000
+expect_error 2 "shared memory" run gemm_tma_wgmma "${small[@]}" --tile-m 256 --tile-n 256 --tile-k 64 --stages 30
+expect_error 2 "." run gemm_mma_sync "${small[@]}" --tile-m 512 --tile-n 512 --warp-m 512 --warp-n 512
+expect_error 2 "." run gemm_tma_wgmma "${small[@]}" --gpu a100-sxm4-80gb
+expect_error 2 "kv-heads" run flash_attention --heads 16 --kv-heads 3 --q-len 128
+expect_error 2 "needs a kernel" run
+expect_error 2 "needs a kernel" trace record --out x.trace
+
+# Outputs that cannot be written are found before the simulation.
+expect_error 2 "no/such/folder/out.json.*--json" run gemm "${small[@]}" --json no/such/folder/out.json
+expect_error 2 "no/such/folder/out.csv.*--csv" run gemm "${small[@]}" --json out.json --csv no/such/folder/out.csv
+expect_error 2 "is a directory" run gemm "${small[@]}" --html /
+expect_error 2 "another option" run gemm "${small[@]}" --json same --csv same
+expect_error 2 "--out" trace record gemm "${small[@]}" --out no/such/folder/x.trace
+
+# CSV files.
+header=case,seq,op,dtype,shape,kernel,grid_dim,sm_clock_mhz
+put() { printf "$1" >in.csv; }
+expect_error 2 "nothing.csv" predict --in nothing.csv --out out.csv
+put ''
+expect_error 2 "in.csv: is empty" predict --in in.csv --out out.csv
+put 'case,seq,op,dtype,shape\na,1,gemm,bf16,s\n'
+expect_error 2 "in.csv:1: .*'kernel'" predict --in in.csv --out out.csv
+put "$header\na,1,gemm,bf16,s,k,1x1x1,nan\n"
+expect_error 2 "in.csv:2: sm_clock_mhz: 'nan'" predict --in in.csv --out out.csv
+put "$header\na,1,gemm,bf16,s,k,1x1,1700\n"
+expect_error 2 "in.csv:2: grid_dim: '1x1'" predict --in in.csv --out out.csv
+put "$header\na,1,gemm,bf16,\"1,2,k,1x1x1,\n"
+expect_error 2 "in.csv:2: a quoted cell" predict --in in.csv --out out.csv
+put "$header\na,1,gemm,bf16,1,2,3,TN,k,,\n"
+expect_error 2 "in.csv:2: has 11 cells" predict --in in.csv --out out.csv
+put "$header\na,1,gemm,bf16,s,k,1x1x1,\n"
+expect_error 2 "no/such/out.csv" predict --in in.csv --out no/such/out.csv
+expect_error 2 "jobs" predict --in in.csv --out out.csv -j 0
+expect_error 2 "no measured column" validate --data in.csv
+
+# Trace files.
+expect_done trace record gemm --m 128 --n 128 --k 128 --out good.trace
+expect_done trace verify good.trace
+size=$(stat -c %s good.trace)
+head -c $((size / 2)) good.trace >truncated.trace
+expect_error 2 "truncated.trace" trace verify truncated.trace
+expect_error 2 "truncated.trace" run --trace truncated.trace --json out.json
+cp good.trace flipped.trace
+printf '\xff' | dd of=flipped.trace bs=1 seek=$((size / 2)) conv=notrunc status=none
+cmp -s good.trace flipped.trace && printf '\x00' | dd of=flipped.trace bs=1 seek=$((size / 2)) conv=notrunc status=none
+expect_error 2 "flipped.trace" trace verify flipped.trace
+printf 'not a trace' >text.trace
+expect_error 2 "text.trace" run --trace text.trace
+expect_error 2 "missing.trace" trace info missing.trace
+expect_error 2 "not both" run gemm "${small[@]}" --trace good.trace
+
+finish

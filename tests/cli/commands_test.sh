@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What each command shows, and its exit codes.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+shows() {
+  local pattern=$1
+  shift
+  expect_done "$@"
+  grep -qE -- "$pattern" stdout || fail "no '$pattern' in: strata $*"
+}
+
+shows 'h100-sxm5-80gb' list gpus
+shows 'flash_attention' list kernels
+shows 'lts__t_sectors_srcunit_tex.sum' list metrics
+shows 'l2.size_bytes' describe l2
+shows '52428800|50MiB' describe l2.size_bytes --gpu h100-sxm5-80gb
+shows '104857600|100MiB' describe l2.size_bytes --set l2.size=100MiB
+shows '132' describe topology
+expect_done describe topology --dot topology.dot
+grep -q 'graph' topology.dot || fail "no graph in the Graphviz file"
+shows '--tile-m' run gemm --help
+shows 'SM cycles' run elementwise --rows 512 --cols 512 --inputs 2
+shows 'strata.result/1' run gemm --m 512 --n 512 --k 512 --json -
+shows '"sm__cycles_elapsed.max"' run gemm --m 512 --n 512 --k 512 --sm-clock 1500 --json -
+
+# validate: exit 1 when the threshold is missed, 0 when it is met.
+data=$source_tree/validation/data/h100-sxm5-80gb/library_kernels.csv
+{ head -1 "$data"; grep '^add_bf16_1024x1024' "$data"; grep '^attn_math_b1_h16_16_q4096_k4096_d64_c,6' "$data"; } >one.csv
+expect_done validate --data one.csv --gpu h100-sxm5-80gb --max-error-cycles 1000 --rows --json v.json --html v.html
+grep -q 'strata.validation/1' v.json || fail "validation JSON"
+grep -q '<svg' v.html || fail "scatter plot"
+grep -q 'add_bf16_1024x1024' stdout || fail "--rows lists no launch"
+"$strata" validate --data one.csv --max-error-cycles 0.000001 >stdout 2>stderr
+[[ $? -eq 1 ]] || fail "a missed threshold does not exit 1: $(cat stderr)"
+
+finish
