@@ -88,8 +88,7 @@ inline TraceTotals totals_of(const Operation& op, std::uint32_t warps) {
   }
   const bool memory = op.kind == OpKind::kTma || op.kind == OpKind::kCpAsync || op.kind == OpKind::kMemory;
   if (memory && (op.mem.space == MemSpace::kGlobal || op.mem.space == MemSpace::kLocal)) {
-    const std::uint64_t sectors =
-        op.mem.pattern == Pattern::kBox ? box_sectors(op.mem) : lane_sectors(op.mem, warps);
+    const std::uint64_t sectors = op.mem.pattern == Pattern::kBox ? box_sectors(op.mem) : lane_sectors(op.mem, warps);
     if (op.mem.dir == MemDir::kLoad) {
       t.delivered_sectors = sectors * static_cast<std::uint64_t>(std::max(1, std::popcount(op.mem.multicast)));
     } else if (op.mem.dir != MemDir::kPrefetch) {

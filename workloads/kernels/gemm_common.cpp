@@ -1,9 +1,9 @@
 #include "workloads/kernels/gemm_common.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
-
-#include <fmt/format.h>
 
 namespace strata {
 
@@ -68,13 +68,13 @@ std::vector<Diagnostic> check_gemm_problem(const GemmProblem& problem, const Tar
                        product(problem.m, problem.n) * bytes_of(problem.output) +
                        product(problem.m, problem.n) * 4.0 * static_cast<double>(partials);
   if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
-    problems.push_back({{},
-                        0,
-                        0,
-                        "m",
-                        fmt::format("{} x {} x {} {} needs {:.3f} GB; the device has {:.3f} GB", problem.m, problem.n,
-                                    problem.k, to_string(problem.input), bytes / 1e9,
-                                    static_cast<double>(target.memory_bytes) / 1e9)});
+    problems.push_back(
+        {{},
+         0,
+         0,
+         "m",
+         fmt::format("{} x {} x {} {} needs {:.3f} GB; the device has {:.3f} GB", problem.m, problem.n, problem.k,
+                     to_string(problem.input), bytes / 1e9, static_cast<double>(target.memory_bytes) / 1e9)});
   }
   return problems;
 }
@@ -117,8 +117,8 @@ GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t split_k) {
     view.extent = extent;
     view.k = problem.k;
     view.pitch_bytes = (k_contiguous ? problem.k : extent) * view.element_bytes;
-    view.base = allocate(name, static_cast<std::uint64_t>(extent) * static_cast<std::uint64_t>(problem.k) *
-                                   view.element_bytes);
+    view.base =
+        allocate(name, static_cast<std::uint64_t>(extent) * static_cast<std::uint64_t>(problem.k) * view.element_bytes);
     return view;
   };
   out.a = operand("A", problem.m, problem.a_k_contiguous);

@@ -143,9 +143,9 @@ class GemmMmaSyncSource final : public TraceSource {
     out[2] = plan_.store_c;
     out[2].waits[0].count = part + 1;
     out[2].mem.address =
-        plan_.addresses.c_base + static_cast<std::uint64_t>(state.slice * plan_.addresses.c_slice_bytes +
-                                                            row * plan_.addresses.c_pitch_bytes +
-                                                            std::int64_t{state.col0} * bytes);
+        plan_.addresses.c_base +
+        static_cast<std::uint64_t>(state.slice * plan_.addresses.c_slice_bytes + row * plan_.addresses.c_pitch_bytes +
+                                   std::int64_t{state.col0} * bytes);
     const std::uint32_t rows = std::min(plan_.rows_per_part, plan_.config.tile_m - first);
     out[2].mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(rows, p.m - row));
     out[2].mem.row_bytes =

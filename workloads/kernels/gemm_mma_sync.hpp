@@ -31,10 +31,10 @@ struct GemmMmaSyncConfig {
   std::uint32_t stages = 4;
   bool swizzle = true;  ///< shared-memory rows are permuted so that ldmatrix has no bank conflicts
   RasterDirection raster = RasterDirection::kAlongM;
-  std::uint32_t raster_group = 8;            ///< tiles across the sweep
-  std::uint32_t split_k = 1;                 ///< slices; each writes an fp32 partial that a launch of its own reduces
-  std::uint32_t registers_per_thread = 0;    ///< 0 = estimated from the warp tile
-  std::uint32_t smem_dynamic_bytes = 0;      ///< 0 = stages or epilogue staging, whichever is larger
+  std::uint32_t raster_group = 8;          ///< tiles across the sweep
+  std::uint32_t split_k = 1;               ///< slices; each writes an fp32 partial that a launch of its own reduces
+  std::uint32_t registers_per_thread = 0;  ///< 0 = estimated from the warp tile
+  std::uint32_t smem_dynamic_bytes = 0;    ///< 0 = stages or epilogue staging, whichever is larger
 
   [[nodiscard]] std::uint32_t warps() const { return tile_m / warp_m * (tile_n / warp_n); }
 };

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "workloads/kernels/gemm_mma_sync_plan.hpp"
 
@@ -115,8 +115,8 @@ std::vector<Diagnostic> check_gemm_mma_sync(const GemmMmaSyncConfig& c, const Ta
   const std::uint64_t tiles = ceil_div(static_cast<std::uint64_t>(c.problem.m), c.tile_m) *
                               ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n);
   if (tiles > 0x7fffffffU) {
-    problems.add("tile-m", fmt::format("tile {}x{} makes {} CTAs; expected at most 2147483647", c.tile_m, c.tile_n,
-                                       tiles));
+    problems.add("tile-m",
+                 fmt::format("tile {}x{} makes {} CTAs; expected at most 2147483647", c.tile_m, c.tile_n, tiles));
   }
   return problems.list;
 }

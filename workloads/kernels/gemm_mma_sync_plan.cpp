@@ -28,8 +28,7 @@ GemmMmaSyncPlan::GemmMmaSyncPlan(const GemmMmaSyncConfig& given, const TargetFac
                     u32(ceil_div(static_cast<std::uint64_t>(p.n), config.tile_n)), config.raster, config.raster_group);
   tiles = order.count();
   k_tiles = u32(ceil_div(static_cast<std::uint64_t>(p.k), config.tile_k));
-  through_registers =
-      std::min(access_bytes(addresses.a.pitch_bytes), access_bytes(addresses.b.pitch_bytes)) < 4;
+  through_registers = std::min(access_bytes(addresses.a.pitch_bytes), access_bytes(addresses.b.pitch_bytes)) < 4;
   ahead = through_registers ? 1 : config.stages - 1;
   plan_loads();
   plan_mma();
@@ -49,8 +48,8 @@ void GemmMmaSyncPlan::plan_loads() {
     op.pipe_work = instructions;
     op.issue_slots = instructions;
     op.warp_insts = warps * instructions;
-    op.completes[0] = {through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup, 0,
-                       SignalAt::kDataVisible, 1, 0};
+    op.completes[0] = {through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup, 0, SignalAt::kDataVisible,
+                       1, 0};
     op.smem_write_wavefronts = through_registers ? 0 : u32(ceil_div(bytes, 128));
     op.mem.dir = MemDir::kLoad;
     op.mem.space = MemSpace::kGlobal;
@@ -97,8 +96,8 @@ void GemmMmaSyncPlan::plan_mma() {
   mma.waits[0].cls = through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
   mma.waits[0].slot = through_registers ? 1 : 0;
   // The loads' address arithmetic is interleaved with the multiply-adds.
-  mma.issue_slots = mmas + reads + GemmMmaSyncCosts::kPerKTile +
-                    GemmMmaSyncCosts::kPerLoad * (load_a.pipe_work + load_b.pipe_work);
+  mma.issue_slots =
+      mmas + reads + GemmMmaSyncCosts::kPerKTile + GemmMmaSyncCosts::kPerLoad * (load_a.pipe_work + load_b.pipe_work);
   mma.warp_insts = warps * mma.issue_slots;
   mma.tensor_insts = warps * mmas;
   // Barrier and first ldmatrix take about two multiply-add latencies; then accumulators chain along K.

@@ -1,11 +1,11 @@
 #include "workloads/kernels/gemm_mma_sync_spec.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "workloads/kernels/gemm_mma_sync.hpp"
 #include "workloads/kernels/gemm_tma_wgmma_spec.hpp"
@@ -75,7 +75,7 @@ Fixed read_fixed(OptionReader& reader) {
     }
     return static_cast<std::uint32_t>(reader.integer(name, lowest, highest, lowest));
   };
-  return {get("tile-m", 16, 512), get("tile-n", 8, 512),  get("tile-k", 8, 512),
+  return {get("tile-m", 16, 512), get("tile-n", 8, 512), get("tile-k", 8, 512),
           get("warp-m", 16, 512), get("warp-n", 8, 512), get("stages", 2, 16)};
 }
 

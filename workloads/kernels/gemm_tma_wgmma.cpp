@@ -268,9 +268,9 @@ class GemmTmaSource final : public TraceSource {
       Operation& store = out[n++] = plan_.store_c;
       const std::uint32_t bytes = plan_.addresses.c_element_bytes;
       store.waits[0].count = state.staged;
-      store.mem.address = plan_.addresses.c_base +
-                          static_cast<std::uint64_t>(state.slice * plan_.addresses.c_slice_bytes +
-                                                     row * plan_.addresses.c_pitch_bytes + col * bytes);
+      store.mem.address =
+          plan_.addresses.c_base + static_cast<std::uint64_t>(state.slice * plan_.addresses.c_slice_bytes +
+                                                              row * plan_.addresses.c_pitch_bytes + col * bytes);
       store.mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(box.rows, p.m - row));
       store.mem.row_bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(box.cols, p.n - col)) * bytes;
       ++state.stores;

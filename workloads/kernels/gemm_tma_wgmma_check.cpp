@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "workloads/kernels/gemm_tma_wgmma_plan.hpp"
 
@@ -85,9 +85,10 @@ void check_alignment(const GemmTmaConfig& c, Problems& problems) {
   const std::int64_t bits = bits_of(p.input);
   const auto check = [&](const char* key, std::int64_t elements) {
     if (elements * bits % 128 != 0) {
-      problems.add(key, fmt::format("rows of {} {} elements are not a multiple of 16 B, which the TMA needs; expected a "
-                                    "multiple of {} (or --kernel gemm_mma_sync)",
-                                    elements, to_string(p.input), 128 / bits));
+      problems.add(key,
+                   fmt::format("rows of {} {} elements are not a multiple of 16 B, which the TMA needs; expected a "
+                               "multiple of {} (or --kernel gemm_mma_sync)",
+                               elements, to_string(p.input), 128 / bits));
     }
   };
   if (p.a_k_contiguous || p.b_k_contiguous) {

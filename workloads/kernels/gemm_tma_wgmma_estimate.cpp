@@ -23,11 +23,10 @@ double estimate_gemm_tma_cycles(const GemmTmaConfig& config, const TargetFacts& 
       ceil_div(static_cast<std::uint64_t>(p.m), std::uint64_t{config.tile_m} * config.cluster_m) *
       ceil_div(static_cast<std::uint64_t>(p.n), std::uint64_t{config.tile_n} * config.cluster_n) * config.split_k);
   const double clusters = std::max(1U, target.num_sms / config.cluster_size());
-  const double waves = static_cast<double>(ceil_div(static_cast<std::uint64_t>(tiles),
-                                                    static_cast<std::uint64_t>(clusters)));
+  const double waves =
+      static_cast<double>(ceil_div(static_cast<std::uint64_t>(tiles), static_cast<std::uint64_t>(clusters)));
   const double step_bytes = 32;  // K of one instruction, in bytes
-  const double instruction =
-      std::max(shape.n / 2.0, (64 * step_bytes + shape.n * step_bytes) / kOperandBytesPerCycle);
+  const double instruction = std::max(shape.n / 2.0, (64 * step_bytes + shape.n * step_bytes) / kOperandBytesPerCycle);
   const double consumers = config.consumers == ConsumerMode::kPingPong ? 1 : 2;
   const double tensor = instruction * shape.count * consumers;
   const double element_bytes = bits_of(p.input) / 8.0;
@@ -40,8 +39,8 @@ double estimate_gemm_tma_cycles(const GemmTmaConfig& config, const TargetFacts& 
                          config.tile_n / sharing(p.m, config.tile_m, config.cluster_m);
   const double fill = from_l2 * config.tile_k * element_bytes / kFillBytesPerCycle;
   const double per_tile = std::max(tensor, fill) * k_tiles / config.split_k;
-  const double epilogue = static_cast<double>(config.tile_m) * config.tile_n * bits_of(p.output) / 8.0 /
-                          kEpilogueBytesPerCycle;
+  const double epilogue =
+      static_cast<double>(config.tile_m) * config.tile_n * bits_of(p.output) / 8.0 / kEpilogueBytesPerCycle;
   const bool hidden = config.consumers == ConsumerMode::kPingPong;
   return kTileLatency + waves * per_tile + (hidden ? 1 : waves) * epilogue;
 }

@@ -1,8 +1,8 @@
 #include "workloads/kernels/gemm_tma_wgmma_plan.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace strata {
 

@@ -65,7 +65,7 @@ class GemmTmaPlan {
     std::uint32_t a_rows = 0;
     std::uint32_t b_first = 0;
     std::uint32_t b_rows = 0;
-    std::uint16_t a_mask = 0;      ///< multicast masks; 0 = this CTA only
+    std::uint16_t a_mask = 0;  ///< multicast masks; 0 = this CTA only
     std::uint16_t b_mask = 0;
     std::uint16_t empty_mask = 0;  ///< CTAs whose producers wait for this CTA's consumers
   };

@@ -1,11 +1,11 @@
 #include "workloads/kernels/gemm_tma_wgmma_spec.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "workloads/kernels/gemm_mma_sync_spec.hpp"
 #include "workloads/kernels/gemm_tma_wgmma_plan.hpp"
@@ -149,8 +149,8 @@ BuiltKernel build_tma(const KernelOptions& options, const TargetFacts& target, c
   base.split_k = static_cast<std::uint32_t>(reader.integer("split-k", 1, 1024, 1));
   reader.finish();
   if (!target.has_tma || !target.has_wgmma) {
-    throw UnsupportedError(
-        fmt::format("gemm_tma_wgmma needs TMA and wgmma, which {} does not have; use gemm_mma_sync", target.architecture));
+    throw UnsupportedError(fmt::format("gemm_tma_wgmma needs TMA and wgmma, which {} does not have; use gemm_mma_sync",
+                                       target.architecture));
   }
   const GemmTmaConfig config = choose(base, fixed, target);
   BuiltKernel built;

@@ -1,11 +1,11 @@
 #include "workloads/kernels/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <numeric>
-
-#include <fmt/format.h>
 
 namespace strata {
 

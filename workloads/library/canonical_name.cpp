@@ -1,9 +1,9 @@
 /// canonical_kernel_name(): one spelling for the names that ncu, the CUDA profiler and nsys print differently.
+#include <fmt/format.h>
+
 #include <cctype>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "workloads/library/resolve.hpp"
 
@@ -71,7 +71,8 @@ void drop_parameters(std::string& text) {
 void drop_integer_suffixes(std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
-    const bool starts_number = std::isdigit(static_cast<unsigned char>(text[i])) != 0 && (i == 0 || !is_word(text[i - 1]));
+    const bool starts_number =
+        std::isdigit(static_cast<unsigned char>(text[i])) != 0 && (i == 0 || !is_word(text[i - 1]));
     out += text[i++];
     if (!starts_number) {
       continue;

@@ -1,9 +1,9 @@
 #include "workloads/library/nvjet.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
-
-#include <fmt/format.h>
 
 #include "sim/base/error.hpp"
 #include "workloads/library/shape.hpp"
@@ -55,12 +55,14 @@ std::optional<DataType> type_of(char letter) {
 void parse_types(std::string_view word, NvjetName& out) {
   const bool long_form = word.size() == 5;
   if (word.size() != 3 && !long_form) {
-    throw UnsupportedError(fmt::format("types '{}' of the name are not understood; expected three or five letters", word));
+    throw UnsupportedError(
+        fmt::format("types '{}' of the name are not understood; expected three or five letters", word));
   }
   const std::optional<DataType> input = type_of(word[0]);
   const std::optional<DataType> output = type_of(word.back());
   if (!input || !output) {
-    throw UnsupportedError(fmt::format("types '{}' of the name are not understood; known letters are h, q, r, s, t", word));
+    throw UnsupportedError(
+        fmt::format("types '{}' of the name are not understood; known letters are h, q, r, s, t", word));
   }
   if (long_form && bits_of(*input) != bits_of(type_of(word[1]).value_or(DataType::kFp64))) {
     throw UnsupportedError(fmt::format("operands of different width ('{}') are not modelled", word));
@@ -148,9 +150,8 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std:
   config.registers_per_thread = row.registers.value_or(168);
   config.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
   const std::uint64_t size = config.cluster_size();
-  const std::uint64_t tiles =
-      ceil_div(ceil_div(static_cast<std::uint64_t>(shape.m), name.tile_m), name.cluster_m) *
-      ceil_div(ceil_div(static_cast<std::uint64_t>(shape.n), name.tile_n), name.cluster_n);
+  const std::uint64_t tiles = ceil_div(ceil_div(static_cast<std::uint64_t>(shape.m), name.tile_m), name.cluster_m) *
+                              ceil_div(ceil_div(static_cast<std::uint64_t>(shape.n), name.tile_n), name.cluster_n);
   std::uint64_t clusters = row.grid ? row.grid->count() / size : 0;
   if (name.split_k) {
     // The grid holds every slice of every tile when they fit at once; a launch row without it is filled the same way.

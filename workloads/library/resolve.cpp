@@ -1,10 +1,10 @@
 #include "workloads/library/resolve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/options.hpp"

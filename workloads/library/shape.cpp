@@ -1,9 +1,9 @@
 #include "workloads/library/shape.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "sim/base/error.hpp"
 

@@ -1,8 +1,7 @@
-#include <set>
+#include "workloads/kernels/gemm_common.hpp"
 
 #include <catch2/catch.hpp>
-
-#include "workloads/kernels/gemm_common.hpp"
+#include <set>
 
 using namespace strata;
 

@@ -1,11 +1,11 @@
-#include <algorithm>
+#include "workloads/kernels/gemm_mma_sync.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/support/recorded_rows.hpp"
 #include "tests/support/token_replay.hpp"
 #include "tests/support/trace_totals.hpp"
-#include "workloads/kernels/gemm_mma_sync.hpp"
 
 using namespace strata;
 

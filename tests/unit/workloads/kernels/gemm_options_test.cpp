@@ -1,5 +1,4 @@
 #include <algorithm>
-
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
@@ -67,10 +66,20 @@ TEST_CASE("gemm: every type and layout builds", "[workloads][options]") {
 
 TEST_CASE("gemm: every tile parameter is taken as given", "[workloads][options]") {
   const BuiltKernel built = spec("gemm_tma_wgmma")
-                                .make({{"m", "4096"}, {"n", "4096"}, {"k", "4096"}, {"tile-m", "64"},
-                                       {"tile-n", "96"}, {"tile-k", "128"}, {"stages", "3"}, {"consumers", "pingpong"},
-                                       {"cluster-m", "2"}, {"cluster-n", "2"}, {"multicast", "off"}, {"raster", "n"},
-                                       {"raster-group", "5"}, {"split-k", "2"}},
+                                .make({{"m", "4096"},
+                                       {"n", "4096"},
+                                       {"k", "4096"},
+                                       {"tile-m", "64"},
+                                       {"tile-n", "96"},
+                                       {"tile-k", "128"},
+                                       {"stages", "3"},
+                                       {"consumers", "pingpong"},
+                                       {"cluster-m", "2"},
+                                       {"cluster-n", "2"},
+                                       {"multicast", "off"},
+                                       {"raster", "n"},
+                                       {"raster-group", "5"},
+                                       {"split-k", "2"}},
                                       test::hopper_facts());
   CHECK(built.description ==
         "tile 64x96x128 (MxNxK), 3 stages, ping-pong, cluster 2x2 without multicast, raster along N by 5, split-K 2");

@@ -1,11 +1,11 @@
-#include <algorithm>
+#include "workloads/kernels/gemm_tma_wgmma.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/support/recorded_rows.hpp"
 #include "tests/support/token_replay.hpp"
 #include "tests/support/trace_totals.hpp"
-#include "workloads/kernels/gemm_tma_wgmma.hpp"
 
 using namespace strata;
 
@@ -92,8 +92,8 @@ TEST_CASE("GEMM TMA: boxes stay inside their buffers for every layout", "[worklo
         if (op.kind != OpKind::kTma) {
           return;
         }
-        const std::uint64_t last = op.mem.address +
-                                   (op.mem.rows - 1) * static_cast<std::uint64_t>(op.mem.row_pitch) + op.mem.row_bytes;
+        const std::uint64_t last =
+            op.mem.address + (op.mem.rows - 1) * static_cast<std::uint64_t>(op.mem.row_pitch) + op.mem.row_bytes;
         const bool inside = std::any_of(launch.buffers.begin(), launch.buffers.end(), [&](const Buffer& b) {
           return op.mem.address >= b.base && last <= b.base + b.bytes;
         });

@@ -1,10 +1,10 @@
 /// The generator of nvjet kernels against the counters of recorded launches: counts that do not depend on timing.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <string>
-
-#include <catch2/catch.hpp>
-#include <fmt/format.h>
 
 #include "tests/support/recorded_rows.hpp"
 #include "tests/support/trace_totals.hpp"

@@ -1,9 +1,10 @@
+#include "workloads/library/resolve.hpp"
+
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
 #include "tests/support/recorded_rows.hpp"
 #include "workloads/library/nvjet.hpp"
-#include "workloads/library/resolve.hpp"
 #include "workloads/library/shape.hpp"
 
 using namespace strata;
@@ -37,10 +38,11 @@ TEST_CASE("kernel names of ncu and of the profiler become one spelling", "[workl
       "c10::BFloat16 const*)";
   CHECK(canonical_kernel_name(ncu) == "at::vectorized_layer_norm_kernel<c10::BFloat16, float, 0>");
   CHECK(canonical_kernel_name(kineto) == canonical_kernel_name(ncu));
-  CHECK(canonical_kernel_name("void at::vectorized_elementwise_kernel<(int)4, at::FillFunctor<float>, std::array<char *, "
-                              "(unsigned long)1>>(int, T2, T3)") ==
-        canonical_kernel_name("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
-                              "std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)"));
+  CHECK(
+      canonical_kernel_name("void at::vectorized_elementwise_kernel<(int)4, at::FillFunctor<float>, std::array<char *, "
+                            "(unsigned long)1>>(int, T2, T3)") ==
+      canonical_kernel_name("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+                            "std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)"));
   CHECK(canonical_kernel_name("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT") == "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT");
   CHECK(canonical_kernel_name("").empty());
 }
