@@ -43,6 +43,8 @@ void check_smem(std::uint64_t bytes, const TargetFacts& target, OptionReader& re
 }
 
 BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const TargetFacts& target) {
+  reader.finish();
+  check_attention_shape(shape, target, 32, 256);
   FlashMmaConfig c;
   c.shape = shape;
   const std::int64_t fallback_n = shape.head_dim <= 64 ? 128 : 64;
@@ -56,7 +58,6 @@ BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const Ta
   const std::uint64_t smem = flash_mma_smem_bytes(c);
   check_smem(smem, target, reader, fmt::format("tile {}x{}xd{}", c.block_m, c.block_n, shape.head_dim));
   reader.finish();
-  check_attention_shape(shape, target, 32, 256);
   c.even_mn = shape.q_len % c.block_m == 0 && shape.kv_len % c.block_n == 0;
   const std::int64_t by_smem = smem > 0 ? target.smem_per_sm_bytes / static_cast<std::int64_t>(smem + 1024) : 2;
   c.resident_ctas = std::max(1U, target.num_sms) * static_cast<std::uint32_t>(std::clamp<std::int64_t>(by_smem, 1, 2));
@@ -68,6 +69,8 @@ BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const Ta
 }
 
 BuiltKernel make_wgmma(const AttentionShape& shape, OptionReader& reader, const TargetFacts& target) {
+  reader.finish();
+  check_attention_shape(shape, target, 64, 128);
   FlashWgmmaConfig c;
   c.shape = shape;
   const std::int64_t block_m = reader.integer("block-m", 64, 128, kWgmmaAttentionBlockM);
@@ -85,7 +88,6 @@ BuiltKernel make_wgmma(const AttentionShape& shape, OptionReader& reader, const 
   check_smem(flash_wgmma_smem_bytes(c), target, reader,
              fmt::format("tile 128x{}xd{} with {} stages", c.block_n, shape.head_dim, c.stages));
   reader.finish();
-  check_attention_shape(shape, target, 64, 128);
   BuiltKernel built;
   built.description = fmt::format("TMA + wgmma, {}, tile 128x{}, {} stages, {} schedule{}", to_string(shape), c.block_n,
                                   c.stages, schedule, c.pipelined ? ", pipelined" : "");

@@ -3,63 +3,25 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/base/error.hpp"
+#include "workloads/kernels/flash_attention_mma_costs.hpp"
 
 namespace strata {
 namespace {
+
+using namespace flash_mma_costs;
 
 constexpr std::uint32_t kWarps = 4;
 constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint8_t kCopyGroup = 0;    ///< async-group slot of cp.async
 constexpr std::uint8_t kSyncThreads = 0;  ///< named barrier of __syncthreads
 
-// Warp instructions, per warp. Counted from the algorithm: mma, ldmatrix, cp.async, one FFMA, MUFU, FADD and FMNMX per
-// score, half an F2FP, one FMUL per output element, spill stores. The hardware's totals are exactly linear over 8 to 512
-// blocks (calibration rows of flash_fwd_kernel): 1676 per block for 128x128xd64, 1192 for 128x64xd128. What the counted
-// ones leave, 1676 - 990 at 128 scores per thread and 1192 - 776 at 64, gives the two overhead terms.
-constexpr double kOverheadPerBlock = 146.0;
-constexpr double kOverheadPerScore = 4.21875;
-constexpr double kCountedPerScore = 4.5;
-// A causal block costs 302 more for 128 scores per thread (one calibration row): compare and select per score.
-constexpr double kMaskPerScore = 2.36;
-// Prologue and epilogue: 531 at 64 output elements per thread; 1234 at 128 in the kernel for ragged lengths, which
-// also clears rows out of range and masks its first block. The split between the two terms is inferred.
-constexpr double kOncePerCta = 300.0;
-constexpr double kOncePerOutput = 3.61;
-constexpr double kRaggedOnce = 472.0;
-constexpr std::uint32_t kPrologueSlots = 90;
-constexpr std::uint32_t kCopyAddressSlots = 8;
-constexpr std::uint32_t kBarrierSlots = 2;
-
-// Spilled registers (STL, one line per warp each) at 255 registers, from stored sectors: 16 sectors per CTA and store.
-// d64: 352 sectors once + 96 per block; causal d64: 648 for 2.5 blocks; ragged d128: 112 once + 128 per block.
-struct Spills {
-  std::uint32_t once;
-  std::uint32_t per_block;
-};
-Spills spills_of(const FlashMmaConfig& c) {
-  if (c.registers < 255) return {0, 0};
-  if (c.shape.head_dim > 64) return {7, 8};
-  return c.shape.causal ? Spills{23, 7} : Spills{22, 6};
-}
-
-// The counter leaves out what cp.async writes, but shows 58.5 wavefronts per block beside ldmatrix, in both kernels:
-// 29 are added to the reads of each of the two mma operations.
-constexpr std::uint32_t kOtherWavefronts = 29;
-// Bank conflicts of the epilogue's staging through shared memory: 55 to 59 per CTA at d64.
-constexpr std::uint32_t kEpilogueConflicts = 56;
-
-// Dependent MUFU-latency steps that a warp cannot hide: two shuffle rounds for the row maximum, then the exponential.
-constexpr std::uint32_t kSoftmaxChain = 8;
-constexpr std::uint32_t kEpilogueChain = 40;
-
-std::uint32_t round_up_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
+std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
 
 class FlashAttentionMma final : public TraceSource {
  public:
   explicit FlashAttentionMma(const FlashMmaConfig& config) : c_(config), layout_(lay_out(config.shape)) {
     row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
-    spills_ = spills_of(c_);
+    spills_ = flash_mma_spills(c_.shape, c_.registers);
     frame_bytes_ = std::uint64_t{spills_.once + spills_.per_block} * kWarps * kWarpLanes * 4;
     build_launch();
     build_block();
@@ -206,20 +168,20 @@ class FlashAttentionMma final : public TraceSource {
                          2.0 * copy_.pipe_work + spills_.per_block;
     const std::uint32_t others = block_[2].issue_slots + mmas + kv_ldmatrix + 2 * copy_.issue_slots +
                                  2 * kBarrierSlots + spills_.per_block;
-    softmax_slots_ = round_up_int(total) - others;
+    softmax_slots_ = to_int(total) - others;
     block_[5] = compute(6, softmax_slots_);
     block_[5].pipe = Pipe::kMufu;
     block_[5].pipe_work = scores_;
     block_[5].dependent_latency = kSoftmaxChain;
     block_[6] = spill(7, spills_.per_block);
     block_[7] = mma(8, mmas, kv_ldmatrix);
-    masked_slots_ = round_up_int(kMaskPerScore * scores_);
+    masked_slots_ = to_int(kMaskPerScore * scores_);
     masking_steps_ = (c_.block_m + c_.block_n - 1) / c_.block_n + (c_.even_mn ? 0 : 1);
     last_copy_slots_ = copy_.issue_slots;
   }
 
   [[nodiscard]] std::uint32_t once_slots() const {
-    return round_up_int(kOncePerCta + kOncePerOutput * outputs_ + (c_.even_mn ? 0.0 : kRaggedOnce));
+    return to_int(kOncePerCta + kOncePerOutput * outputs_ + (c_.even_mn ? 0.0 : kRaggedOnce));
   }
 
   std::uint32_t prologue(const Tile& t, std::span<Operation> out) const {
@@ -327,7 +289,7 @@ class FlashAttentionMma final : public TraceSource {
   FlashMmaConfig c_;
   AttentionLayout layout_;
   Launch launch_;
-  Spills spills_{};
+  FlashMmaSpills spills_{};
   std::uint64_t frame_bytes_ = 0;
   std::uint32_t row_bytes_ = 0;
   std::uint32_t scores_ = 0;   ///< of a thread and block

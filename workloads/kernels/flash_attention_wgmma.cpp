@@ -1,13 +1,14 @@
 #include "workloads/kernels/flash_attention_wgmma.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
-#include <utility>
-#include <vector>
+
+#include "workloads/kernels/flash_attention_wgmma_costs.hpp"
+#include "workloads/kernels/flash_attention_wgmma_tiles.hpp"
 
 namespace strata {
 namespace {
+
+using namespace flash_wgmma_costs;
 
 constexpr std::uint32_t kBlockM = kWgmmaAttentionBlockM;
 constexpr std::uint32_t kGroupRows = 64;  ///< query rows of a consumer warpgroup
@@ -23,42 +24,16 @@ constexpr std::uint32_t kQFull = 0;
 constexpr std::uint32_t kQEmpty = kQSlots;
 constexpr std::uint32_t kRing = 2 * kQSlots;  ///< K full, K empty, V full, V empty: `stages` slots each
 
-// Warp instructions, from the calibration rows of cuDNN's sm90_flash_fprop_wgmma (2048 and 4096 tiles of 8 to 32
-// blocks): 4668 per tile and block at d128, 4173 at d64; 2410 and 1523 once per tile. Counted from the algorithm: wgmma,
-// one FFMA, MUFU, FADD and FMNMX per score, half an F2FP, one FMUL per output; the rest is linear in the outputs.
-constexpr std::uint32_t kProducerPerLoad = 20;  ///< wait, arm, issue, advance (inferred)
-constexpr std::uint32_t kProducerPerTile = 60;  ///< tile coordinates and hand-over (inferred)
-constexpr double kOverheadPerBlock = 156.7;
-constexpr double kPerOutput = 1.81;
-constexpr double kPerScore = 4.5;
-constexpr double kRescaleMufu = 2.0;
-constexpr double kOncePerTile = 72.0;
-constexpr double kOncePerOutput = 3.47;
-// Causal diagonal blocks: 970, 255 and 1055 more per tile on three rows (polling loops count too).
-constexpr double kMaskPerScore = 1.5;
-
-// Wavefronts beside the operand reads and the staging of O, from the same rows: 33 to 38 per block (mbarrier polls and
-// arrivals, 4 a warp) and 102 to 126 per tile.
-constexpr std::uint32_t kBarrierWavefronts = 8;
-constexpr std::uint32_t kTileWavefronts = 56;
-
-// Dependent steps: two rows per thread, so the row maximum and the row sum are two chains of half the scores each; two
-// shuffle rounds of about six steps.
-constexpr std::uint32_t kShuffleChain = 12;
-constexpr std::uint32_t kEpilogueChain = 40;
-
 std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
 
 class FlashAttentionWgmma final : public TraceSource {
  public:
-  explicit FlashAttentionWgmma(const FlashWgmmaConfig& config) : c_(config), layout_(lay_out(config.shape)) {
+  explicit FlashAttentionWgmma(const FlashWgmmaConfig& config)
+      : c_(config), layout_(lay_out(config.shape)), tiles_(config) {
     row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
-    q_tiles_ = (c_.shape.q_len + kBlockM - 1) / kBlockM;
-    num_tiles_ = std::uint64_t{q_tiles_} * c_.shape.heads * c_.shape.batch;
     scores_ = kGroupRows * c_.block_n / kGroupThreads;
     outputs_ = kGroupRows * c_.shape.head_dim / kGroupThreads;
     build_launch();
-    if (dynamic()) deal_tiles();
     build_templates();
   }
 
@@ -69,42 +44,17 @@ class FlashAttentionWgmma final : public TraceSource {
   }
 
  private:
-  /// Meaning of the cursor: 0 = tile of this CTA, 1 = step within it, 2 = K/V blocks of the tiles before.
-  enum State : std::uint8_t { kTile, kStep, kBlocksBefore };
+  /// Meaning of the cursor: tile of this CTA, step within it, K/V blocks of the tiles before, Q tiles loaded before
+  /// (a causal mask may hide a tile's keys, and then it loads nothing).
+  enum State : std::uint8_t { kTile, kStep, kBlocksBefore, kQLoads };
 
-  struct Tile {
-    std::uint32_t first_row;
-    std::uint32_t blocks;
-    std::uint64_t q_row;   ///< first row of the tile in Q and O
-    std::uint64_t kv_row;  ///< first row of the head in K and V
-  };
-
-  [[nodiscard]] bool dynamic() const { return c_.schedule == AttentionSchedule::kDynamic; }
-  [[nodiscard]] std::uint64_t tiles_of(std::uint64_t cta) const {
-    return dynamic() ? first_tile_[cta + 1] - first_tile_[cta] : 1;
-  }
-  [[nodiscard]] std::uint32_t first_row_of(std::uint64_t tile) const {
-    const auto q_tile = static_cast<std::uint32_t>(tile % q_tiles_);
-    return (c_.shape.causal ? q_tiles_ - 1 - q_tile : q_tile) * kBlockM;
-  }
-  [[nodiscard]] Tile tile_of(std::uint64_t cta, std::uint64_t index) const {
-    const AttentionShape& s = c_.shape;
-    const std::uint64_t tile = dynamic() ? dealt_[first_tile_[cta] + index] : cta;
-    const std::uint64_t head = tile / q_tiles_ % s.heads;
-    const std::uint64_t batch = tile / q_tiles_ / s.heads;
-    Tile t{};
-    t.first_row = first_row_of(tile);
-    t.blocks = visible_kv_blocks(s, t.first_row, kBlockM, c_.block_n);
-    t.q_row = (batch * s.heads + head) * s.q_len + t.first_row;
-    t.kv_row = (batch * s.kv_heads + head / (s.heads / s.kv_heads)) * s.kv_len;
-    return t;
-  }
+  using Tile = WgmmaAttentionTile;
 
   void build_launch() {
     launch_.name = c_.name;
     launch_.family = "flash_attention_wgmma";
-    launch_.grid = dynamic() ? Dim3{std::max(1U, c_.persistent_ctas), 1, 1}
-                             : Dim3{q_tiles_, c_.shape.heads, c_.shape.batch};
+    launch_.grid = tiles_.dynamic() ? Dim3{std::max(1U, c_.persistent_ctas), 1, 1}
+                             : Dim3{tiles_.q_tiles(), c_.shape.heads, c_.shape.batch};
     launch_.block = Dim3{kGroupThreads * (kConsumers + 1), 1, 1};
     launch_.registers_per_thread = c_.registers;
     launch_.smem_dynamic_bytes = c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes
@@ -123,34 +73,9 @@ class FlashAttentionWgmma final : public TraceSource {
     }
     launch_.num_descriptors = 4;
     launch_.code_bytes = 32 * 1024;
-    describe_attention(c_.shape, layout_, c_.writes_lse, dynamic() ? 128 : 0, launch_);
+    describe_attention(c_.shape, layout_, c_.writes_lse, tiles_.dynamic() ? 128 : 0, launch_);
   }
 
-  /// Deals the tiles in order, each to the CTA with the least work so far (lowest index first).
-  void deal_tiles() {
-    const std::uint64_t ctas = launch_.grid.x;
-    // A tile's start and end cost about as much as half a block.
-    using Load = std::pair<std::uint64_t, std::uint32_t>;
-    std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-    for (std::uint32_t i = 0; i < ctas; ++i) loads.emplace(0, i);
-    std::vector<std::uint32_t> owner(num_tiles_);
-    first_tile_.assign(ctas + 1, 0);
-    for (std::uint64_t tile = 0; tile < num_tiles_; ++tile) {
-      const auto [load, cta] = loads.top();
-      loads.pop();
-      owner[tile] = cta;
-      ++first_tile_[cta + 1];
-      loads.emplace(load + 2 * visible_kv_blocks(c_.shape, first_row_of(tile), kBlockM, c_.block_n) + 1, cta);
-    }
-    for (std::uint64_t i = 0; i < ctas; ++i) first_tile_[i + 1] += first_tile_[i];
-    std::vector<std::uint64_t> next(first_tile_.begin(), first_tile_.end() - 1);
-    dealt_.resize(num_tiles_);
-    for (std::uint64_t tile = 0; tile < num_tiles_; ++tile) {
-      dealt_[next[owner[tile]]++] = static_cast<std::uint32_t>(tile);
-    }
-  }
-
-  // --- parts of operations -------------------------------------------------------------------------------------------
   [[nodiscard]] std::uint8_t ring(std::uint32_t bank, std::uint32_t s) const {
     return static_cast<std::uint8_t>(kRing + bank * c_.stages + s);
   }
@@ -230,7 +155,6 @@ class FlashAttentionWgmma final : public TraceSource {
     masked_slots_ = to_int(kMaskPerScore * scores_);
   }
 
-  // --- producer ------------------------------------------------------------------------------------------------------
   [[nodiscard]] Operation fetch_tile() const {
     Operation op;
     op.kind = OpKind::kFetchTile;
@@ -248,34 +172,33 @@ class FlashAttentionWgmma final : public TraceSource {
   std::uint32_t produce(std::uint64_t cta, StreamCursor& cursor, std::span<Operation> out) const {
     auto& st = cursor.state;
     std::uint32_t n = 0;
-    if (st[kTile] > tiles_of(cta)) return 0;
+    if (st[kTile] > tiles_.count_of(cta)) return 0;
     if (st[kStep] == 0) {
-      if (dynamic()) out[n++] = fetch_tile();
-      if (st[kTile] == tiles_of(cta)) {
+      if (tiles_.dynamic()) out[n++] = fetch_tile();
+      if (st[kTile] == tiles_.count_of(cta)) {
         ++st[kTile];
         return n;
       }
-      const Tile t = tile_of(cta, st[kTile]);
+      const Tile t = tiles_.tile(cta, st[kTile]);
       if (t.blocks == 0) {
         ++st[kTile];
-        out[n] = Operation{};
-        out[n++].issue_slots = 1;
+        out[n++] = Operation{};
         return n;
       }
-      const std::uint64_t use = st[kTile];
+      const std::uint64_t use = st[kQLoads]++;
       const auto slot = static_cast<std::uint32_t>(use % kQSlots);
       const std::uint32_t rows = std::min(kBlockM, c_.shape.q_len - t.first_row);
       Operation q = load(2, rows, kBlockM - rows);
       set_insts(q, kProducerPerTile - 4, 1);
       q.mem.address = layout_.q + t.q_row * row_bytes_;
       q.waits[0] = phase(kQEmpty + slot, use / kQSlots);
-      if (dynamic()) q.waits[1] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(use + 1)};
+      if (tiles_.dynamic()) q.waits[1] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(st[kTile] + 1)};
       q.completes[0] = arrive(kQFull + slot, SignalAt::kDataVisible);
       out[n++] = q;
       st[kStep] = 1;
       return n;
     }
-    const Tile t = tile_of(cta, st[kTile]);
+    const Tile t = tiles_.tile(cta, st[kTile]);
     const std::uint64_t g = st[kBlocksBefore]++;
     const auto s = static_cast<std::uint32_t>(g % c_.stages);
     const auto kv_block = static_cast<std::uint32_t>(t.blocks - st[kStep]);
@@ -298,20 +221,20 @@ class FlashAttentionWgmma final : public TraceSource {
     return n;
   }
 
-  // --- consumers -----------------------------------------------------------------------------------------------------
   std::uint32_t consume(std::uint64_t cta, std::uint32_t group, StreamCursor& cursor, std::span<Operation> out) const {
     auto& st = cursor.state;
-    if (st[kTile] >= tiles_of(cta)) return 0;
-    const Tile t = tile_of(cta, st[kTile]);
+    if (st[kTile] >= tiles_.count_of(cta)) return 0;
+    const Tile t = tiles_.tile(cta, st[kTile]);
     if (t.blocks == 0 || st[kStep] == t.blocks) {
       const std::uint32_t n = finish_tile(t, group, st[kTile], st[kBlocksBefore], out);
       ++st[kTile];
       st[kStep] = 0;
       st[kBlocksBefore] += t.blocks;
+      st[kQLoads] += t.blocks > 0 ? 1 : 0;
       return n;
     }
     const auto i = static_cast<std::uint32_t>(++st[kStep]);
-    return block(t, i, st[kTile], st[kBlocksBefore], out);
+    return block(t, i, st[kQLoads], st[kBlocksBefore], out);
   }
 
   /// Block i = 1..blocks of a tile. wgmma groups, two per block: plain order Q1 P1 Q2 P2, pipelined Q1 Q2 P1 Q3 P2.
@@ -357,10 +280,9 @@ class FlashAttentionWgmma final : public TraceSource {
     const std::uint32_t first_row = t.first_row + group * kGroupRows;
     const std::uint32_t rows =
         first_row < c_.shape.q_len ? std::min(kGroupRows, c_.shape.q_len - first_row) : 0;
-    std::uint32_t n = 0;
-    out[n] = compute(8, Pipe::kFma, outputs_, once - staging - 1, kEpilogueChain);
-    if (t.blocks > 0) out[n].waits[0] = wgmmas(2 * (before + t.blocks));
-    ++n;
+    out[0] = compute(8, Pipe::kFma, outputs_, once - staging - 1, kEpilogueChain);
+    if (t.blocks > 0) out[0].waits[0] = wgmmas(2 * (before + t.blocks));
+    std::uint32_t n = 1;
     Operation shared;
     shared.kind = OpKind::kShared;
     shared.pipe = Pipe::kLsu;
@@ -401,15 +323,12 @@ class FlashAttentionWgmma final : public TraceSource {
 
   FlashWgmmaConfig c_;
   AttentionLayout layout_;
+  WgmmaAttentionTiles tiles_;
   Launch launch_;
   std::uint32_t row_bytes_ = 0;
-  std::uint32_t q_tiles_ = 1;
-  std::uint64_t num_tiles_ = 1;
   std::uint32_t scores_ = 0;   ///< of a thread and block
   std::uint32_t outputs_ = 0;  ///< output elements of a thread
   std::uint32_t masked_slots_ = 0;
-  std::vector<std::uint64_t> first_tile_;  ///< dynamic: per CTA, where its tiles start in dealt_
-  std::vector<std::uint32_t> dealt_;
   Operation qk_;
   Operation pv_;
   Operation maximum_;

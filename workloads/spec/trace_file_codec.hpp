@@ -41,6 +41,13 @@ class OperationEncoder {
  private:
   std::uint32_t shape_of(const Operation& op);
 
+  /// The last shape seen for a place in the kernel: saves most look-ups.
+  struct Recent {
+    Operation shape{};
+    std::uint32_t id = 0;
+    bool valid = false;
+  };
+  std::array<Recent, 256> recent_{};
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::vector<Operation> shapes_;
   std::vector<Predictor> predictors_;

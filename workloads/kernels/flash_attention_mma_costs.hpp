@@ -1,0 +1,55 @@
+/// Instruction and wavefront counts of the public FlashAttention-2 kernel, and where they come from.
+#pragma once
+
+#include <cstdint>
+
+#include "workloads/kernels/attention_common.hpp"
+
+namespace strata {
+
+/// Registers that a warp stores to local memory (one line per warp and store).
+struct FlashMmaSpills {
+  std::uint32_t once;
+  std::uint32_t per_block;
+};
+
+/// At 255 registers, from stored sectors, 16 per CTA and store: d64 352 once + 96 per block; causal d64 648 in all for 2.5
+/// blocks; ragged d128 112 once + 128 per block.
+[[nodiscard]] inline FlashMmaSpills flash_mma_spills(const AttentionShape& shape, std::uint32_t registers) {
+  if (registers < 255) return {0, 0};
+  if (shape.head_dim > 64) return {7, 8};
+  return shape.causal ? FlashMmaSpills{23, 7} : FlashMmaSpills{22, 6};
+}
+
+namespace flash_mma_costs {
+
+// Warp instructions, per warp. Counted from the algorithm: mma, ldmatrix, cp.async, one FFMA, MUFU, FADD and FMNMX per
+// score, half an F2FP, one FMUL per output element, spill stores. The hardware's totals are exactly linear over 8 to 512
+// blocks (calibration rows of flash_fwd_kernel): 1676 per block for 128x128xd64, 1192 for 128x64xd128. What the counted
+// ones leave, 1676 - 990 at 128 scores per thread and 1192 - 776 at 64, gives the two overhead terms.
+inline constexpr double kOverheadPerBlock = 146.0;
+inline constexpr double kOverheadPerScore = 4.21875;
+inline constexpr double kCountedPerScore = 4.5;
+// A causal block costs 302 more for 128 scores per thread (one calibration row): compare and select per score.
+inline constexpr double kMaskPerScore = 2.36;
+// Prologue and epilogue: 531 at 64 output elements per thread; 1234 at 128 in the kernel for ragged lengths, which
+// also clears rows out of range and masks its first block. The split between the two terms is inferred.
+inline constexpr double kOncePerCta = 300.0;
+inline constexpr double kOncePerOutput = 3.61;
+inline constexpr double kRaggedOnce = 472.0;
+inline constexpr std::uint32_t kPrologueSlots = 90;
+inline constexpr std::uint32_t kCopyAddressSlots = 8;
+inline constexpr std::uint32_t kBarrierSlots = 2;
+
+// The counter leaves out what cp.async writes, but shows 58.5 wavefronts per block beside ldmatrix, in both kernels:
+// 29 are added to the reads of each of the two mma operations.
+inline constexpr std::uint32_t kOtherWavefronts = 29;
+// Bank conflicts of the epilogue's staging through shared memory: 55 to 59 per CTA at d64.
+inline constexpr std::uint32_t kEpilogueConflicts = 56;
+
+// Dependent MUFU-latency steps that a warp cannot hide: two shuffle rounds for the row maximum, then the exponential.
+inline constexpr std::uint32_t kSoftmaxChain = 8;
+inline constexpr std::uint32_t kEpilogueChain = 40;
+
+}  // namespace flash_mma_costs
+}  // namespace strata

@@ -1,0 +1,32 @@
+/// Instruction and wavefront counts of the TMA + wgmma attention kernel, and where they come from.
+#pragma once
+
+#include <cstdint>
+
+namespace strata::flash_wgmma_costs {
+
+// Warp instructions, from the calibration rows of cuDNN's sm90_flash_fprop_wgmma (2048 and 4096 tiles of 8 to 32
+// blocks): 4668 per tile and block at d128, 4173 at d64; 2410 and 1523 once per tile. Counted from the algorithm: wgmma,
+// one FFMA, MUFU, FADD and FMNMX per score, half an F2FP, one FMUL per output; the rest is linear in the outputs.
+inline constexpr std::uint32_t kProducerPerLoad = 20;  ///< wait, arm, issue, advance (inferred)
+inline constexpr std::uint32_t kProducerPerTile = 60;  ///< tile coordinates and hand-over (inferred)
+inline constexpr double kOverheadPerBlock = 156.7;
+inline constexpr double kPerOutput = 1.81;
+inline constexpr double kPerScore = 4.5;
+inline constexpr double kRescaleMufu = 2.0;
+inline constexpr double kOncePerTile = 72.0;
+inline constexpr double kOncePerOutput = 3.47;
+// Causal diagonal blocks: 970, 255 and 1055 more per tile on three rows (polling loops count too).
+inline constexpr double kMaskPerScore = 1.5;
+
+// Wavefronts beside the operand reads and the staging of O, from the same rows: 33 to 38 per block (mbarrier polls and
+// arrivals, 4 a warp) and 102 to 126 per tile.
+inline constexpr std::uint32_t kBarrierWavefronts = 8;
+inline constexpr std::uint32_t kTileWavefronts = 56;
+
+// Dependent steps: two rows per thread, so the row maximum and the row sum are two chains of half the scores each; two
+// shuffle rounds of about six steps.
+inline constexpr std::uint32_t kShuffleChain = 12;
+inline constexpr std::uint32_t kEpilogueChain = 40;
+
+}  // namespace strata::flash_wgmma_costs
