@@ -122,7 +122,8 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
   return out;
 }
 
-GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std::uint32_t raster_group) {
+GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std::uint32_t raster_group,
+                           RasterDirection raster) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   const NvjetName name = parse_nvjet_name(canonical);
   const GemmCells shape = parse_gemm_shape(row.shape);
@@ -144,8 +145,7 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std:
   config.wgmma_m_along_n = name.wgmma_m_along_n;
   config.cluster_m = name.cluster_m;
   config.cluster_n = name.cluster_n;
-  // v is down the columns of cuBLAS's column-major C, which is along N here.
-  config.raster = name.vertical ? RasterDirection::kAlongN : RasterDirection::kAlongM;
+  config.raster = raster;
   config.raster_group = raster_group;
   config.registers_per_thread = row.registers.value_or(168);
   config.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
