@@ -16,7 +16,11 @@ class Resource {
   Resource() = default;
   /// @param period ticks per cycle of the unit's clock
   /// @param per_cycle work done per cycle (bytes, sectors, instructions), scaled by the caller to an integer; >= 1
-  Resource(Tick period, std::int64_t per_cycle) : period_(period), per_cycle_(per_cycle > 0 ? per_cycle : 1) {}
+  Resource(Tick period, std::int64_t per_cycle) : period_(period), per_cycle_(per_cycle > 0 ? per_cycle : 1) {
+    if ((per_cycle_ & (per_cycle_ - 1)) == 0) {
+      shift_ = static_cast<std::int8_t>(__builtin_ctzll(static_cast<unsigned long long>(per_cycle_)));
+    }
+  }
 
   /// Takes the unit for `work` from `arrival` on or from when it is free; returns the tick at which it is done.
   Tick reserve(Tick arrival, std::int64_t work) {
@@ -25,7 +29,7 @@ class Resource {
       remainder_ = 0;
     }
     const std::int64_t scaled = work * period_ + remainder_;
-    const Tick ticks = scaled / per_cycle_;
+    const Tick ticks = shift_ >= 0 ? scaled >> shift_ : scaled / per_cycle_;
     remainder_ = scaled - ticks * per_cycle_;
     next_free_ += ticks;
     busy_ += ticks;
@@ -49,6 +53,7 @@ class Resource {
   Tick next_free_ = 0;
   std::int64_t remainder_ = 0;
   Tick busy_ = 0;
+  std::int8_t shift_ = -1;  ///< log2 of per_cycle_ when it is a power of two: the common case needs no division
 };
 
 }  // namespace strata

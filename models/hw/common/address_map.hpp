@@ -3,9 +3,27 @@
 
 #include <cstdint>
 
+#include <array>
+
 #include "sim/config/gpu_config.hpp"
 
 namespace strata {
+
+/// Division by a number that is fixed for a run, as one multiplication. Exact for 32-bit dividends.
+class FixedDivisor {
+ public:
+  FixedDivisor() = default;
+  explicit FixedDivisor(std::uint32_t d) : divisor_(d), factor_(~std::uint64_t{0} / d + 1) {}
+  [[nodiscard]] std::uint32_t quotient(std::uint32_t x) const {
+    return divisor_ == 1 ? x : static_cast<std::uint32_t>((static_cast<unsigned __int128>(factor_) * x) >> 64);
+  }
+  [[nodiscard]] std::uint32_t remainder(std::uint32_t x) const { return x - quotient(x) * divisor_; }
+  [[nodiscard]] std::uint32_t divisor() const { return divisor_; }
+
+ private:
+  std::uint32_t divisor_ = 1;
+  std::uint64_t factor_ = 0;
+};
 
 struct LineHome {
   std::uint8_t partition;        ///< L2 partition of the point of coherence
@@ -26,18 +44,21 @@ class AddressMap {
   explicit AddressMap(const GpuConfig& config);
 
   [[nodiscard]] LineHome home(std::uint32_t line) const {
-    const std::uint32_t block = line / lines_per_block_;
-    const std::uint32_t in_block = line - block * lines_per_block_;
-    const std::uint32_t super = block / blocks_per_super_;
-    const std::uint32_t index = block - super * blocks_per_super_;
+    const std::uint32_t block = lines_per_block_.quotient(line);
+    const std::uint32_t in_block = line - block * lines_per_block_.divisor();
+    const std::uint32_t super = blocks_per_super_.quotient(block);
+    const std::uint32_t index = block - super * blocks_per_super_.divisor();
     const std::uint32_t h = mix(super);
+    const std::uint32_t group = index / 2;
     LineHome out;
-    const std::uint32_t group = index / partitions_;
-    out.partition = static_cast<std::uint8_t>((index + (h >> 20) + group) % partitions_);
-    const std::uint32_t local = (in_block + group * kGroupStride + (h & 0xffffU)) % channels_per_partition_;
-    out.slice = static_cast<std::uint16_t>(local * slices_per_partition_ / channels_per_partition_);
-    out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels_per_partition_ + local);
-    out.bank = static_cast<std::uint8_t>((super ^ (h >> 8)) % banks_);
+    out.partition = static_cast<std::uint8_t>(partitions_ == 2 ? (index + (h >> 20) + group) & 1U : 0U);
+    const std::uint32_t local =
+        channels_per_partition_.remainder(in_block + group * kGroupStride + (h & 0xffffU));
+    out.slice = slices_per_partition_ == channels_per_partition_.divisor()
+                    ? static_cast<std::uint16_t>(local)
+                    : static_cast<std::uint16_t>(slice_of_channel_[local]);
+    out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels_per_partition_.divisor() + local);
+    out.bank = static_cast<std::uint8_t>((super ^ (h >> 8)) & (banks_ - 1));
     out.row = super;
     return out;
   }
@@ -59,11 +80,12 @@ class AddressMap {
     x ^= x >> 16;
     return x;
   }
-  std::uint32_t lines_per_block_ = 64;
-  std::uint32_t blocks_per_super_ = 20;
+  FixedDivisor lines_per_block_;
+  FixedDivisor blocks_per_super_;
   std::uint32_t partitions_ = 2;
   std::uint32_t slices_per_partition_ = 40;
-  std::uint32_t channels_per_partition_ = 80;
+  FixedDivisor channels_per_partition_;
+  std::array<std::uint8_t, 256> slice_of_channel_{};
   std::uint32_t banks_ = 16;
   std::uint32_t sets_per_slice_ = 320;
 };

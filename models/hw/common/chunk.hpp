@@ -14,6 +14,11 @@ inline constexpr std::uint32_t kSectorsPerLine = 4;
 inline constexpr std::uint32_t kLineBytes = 128;
 inline constexpr std::uint32_t kSectorBytes = 32;
 
+/// Sectors in a 4-bit mask; a table, because the baseline instruction set has no population count.
+[[nodiscard]] constexpr std::uint32_t count_sectors(std::uint32_t mask) {
+  return static_cast<std::uint32_t>(0x4332322132212110ULL >> (4 * (mask & 0xfU)) & 0xfU);
+}
+
 /// The farthest place that had to serve a request; orders stall reasons.
 enum class ServedBy : std::uint8_t { kSm, kL1, kCrossbar, kL2, kFabric, kHbm };
 
@@ -21,6 +26,8 @@ enum class ServedBy : std::uint8_t { kSm, kL1, kCrossbar, kL2, kFabric, kHbm };
 struct Chunk {
   std::array<std::uint32_t, kChunkLines> line{};  ///< byte address / 128
   std::array<std::uint8_t, kChunkLines> mask{};   ///< sectors wanted, bit i = bytes [32 i, 32 i + 32)
+  std::array<std::uint32_t, kChunkLines> near_way{};  ///< where the near partition's tags will take each line
+  std::array<std::uint32_t, kChunkLines> home_way{};  ///< the same at home
   std::uint32_t transfer = kNoHandle;             ///< Transfer, or MulticastGroup when `multicast` is set
   std::uint32_t waiters = kNoHandle;              ///< list of WaiterNode: who waits for lines this chunk fetches
   std::uint32_t generation = 0;                   ///< grows each time the slot is reused

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,99 +13,116 @@
 
 namespace strata {
 
+/// At most 16 ways, so that a set is two host cache lines: the packed tags, then masks and the LRU order as sixteen
+/// 4-bit way numbers, most recent first.
 /// Not modelled: replacement other than LRU, way partitioning.
-/// Cost: a look-up compares the set's packed 32-bit tags (one host cache line for 16 ways).
+/// Cost: a look-up touches one or two host cache lines; prefetch() hides their latency.
 class TagArray {
  public:
   static constexpr std::uint32_t kInvalidTag = 0xffffffffU;
+  static constexpr std::uint32_t kMaxWays = 16;
+  static constexpr std::uint32_t kMiss = 0xffffffffU;
 
   TagArray() = default;
   TagArray(std::uint32_t sets, std::uint32_t ways)
-      : sets_(std::max(1U, sets)),
-        ways_(std::max(1U, ways)),
-        tag_(std::size_t{sets_} * ways_, kInvalidTag),
-        stamp_(tag_.size(), 0),
-        state_(tag_.size()) {}
-
-  /// State of one line.
-  struct State {
-    std::uint8_t valid = 0;    ///< sectors present
-    std::uint8_t dirty = 0;    ///< sectors to write back
-    std::uint8_t pending = 0;  ///< sectors being filled
-    std::uint8_t evict_first = 0;
-    std::uint32_t filler = kNoHandle;  ///< chunk that fills the pending sectors
-  };
+      : ways_(std::clamp(ways, 1U, kMaxWays)), sets_(std::max(1U, sets)), filler_(sets_.size() * kMaxWays, kNoHandle) {
+    for (Set& s : sets_) {
+      s.tag.fill(kInvalidTag);
+    }
+  }
 
   struct Victim {
     std::uint32_t line = kInvalidTag;
     std::uint8_t dirty = 0;
   };
 
-  static constexpr std::uint32_t kMiss = 0xffffffffU;
+  void prefetch(std::uint32_t set) const {
+    __builtin_prefetch(&sets_[set]);
+    __builtin_prefetch(&sets_[set].valid);
+  }
 
   /// Index of the line's way, or kMiss. Does not touch the LRU order.
   [[nodiscard]] std::uint32_t find(std::uint32_t set, std::uint32_t line) const {
-    const std::uint32_t* t = &tag_[std::size_t{set} * ways_];
-    for (std::uint32_t w = 0; w < ways_; ++w) {
-      if (t[w] == line) {
-        return set * ways_ + w;
-      }
+    const auto& t = sets_[set].tag;
+    std::uint32_t match = 0;
+    for (std::uint32_t w = 0; w < kMaxWays; ++w) {
+      match |= static_cast<std::uint32_t>(t[w] == line) << w;
     }
-    return kMiss;
+    return match == 0 ? kMiss : set * kMaxWays + static_cast<std::uint32_t>(std::countr_zero(match));
   }
-  void prefetch(std::uint32_t set) const { __builtin_prefetch(&tag_[std::size_t{set} * ways_]); }
-  void touch(std::uint32_t index) { stamp_[index] = ++clock_; }
-  [[nodiscard]] State& state(std::uint32_t index) { return state_[index]; }
-  [[nodiscard]] const State& state(std::uint32_t index) const { return state_[index]; }
-  [[nodiscard]] std::uint32_t line_at(std::uint32_t index) const { return tag_[index]; }
+
+  void touch(std::uint32_t index) { to_front(sets_[index / kMaxWays], index % kMaxWays); }
+
+  [[nodiscard]] std::uint8_t& valid(std::uint32_t index) { return sets_[index / kMaxWays].valid[index % kMaxWays]; }
+  [[nodiscard]] std::uint8_t& dirty(std::uint32_t index) { return sets_[index / kMaxWays].dirty[index % kMaxWays]; }
+  [[nodiscard]] std::uint8_t pending(std::uint32_t index) const {
+    return sets_[index / kMaxWays].pending[index % kMaxWays];
+  }
+  /// The chunk that fills the pending sectors; meaningful while pending() != 0.
+  [[nodiscard]] std::uint32_t filler(std::uint32_t index) const { return filler_[index]; }
+  void set_pending(std::uint32_t index, std::uint8_t mask, std::uint32_t chunk) {
+    sets_[index / kMaxWays].pending[index % kMaxWays] = mask;
+    filler_[index] = chunk;
+  }
+  [[nodiscard]] bool holds(std::uint32_t index, std::uint32_t line) const {
+    return sets_[index / kMaxWays].tag[index % kMaxWays] == line;
+  }
+  /// The data of `chunk` is here: its pending sectors become valid; others of `mask` too, unless someone else fetches
+  /// them.
+  void fill(std::uint32_t index, std::uint32_t chunk, std::uint8_t mask) {
+    Set& s = sets_[index / kMaxWays];
+    const std::uint32_t w = index % kMaxWays;
+    if (s.pending[w] != 0 && filler_[index] == chunk) {
+      s.valid[w] = static_cast<std::uint8_t>(s.valid[w] | s.pending[w]);
+      s.pending[w] = 0;
+    } else {
+      s.valid[w] = static_cast<std::uint8_t>(s.valid[w] | (mask & ~s.pending[w]));
+    }
+  }
 
   /// Replaces the least recently used line that is not being filled; kMiss when the whole set is in flight.
   std::uint32_t allocate(std::uint32_t set, std::uint32_t line, Victim& victim) {
-    const std::size_t base = std::size_t{set} * ways_;
-    std::uint32_t best = kMiss;
-    std::uint32_t best_age = 0;
-    for (std::uint32_t w = 0; w < ways_; ++w) {
-      const std::size_t i = base + w;
-      if (tag_[i] == kInvalidTag) {
-        best = static_cast<std::uint32_t>(i);
-        break;
-      }
-      if (state_[i].pending != 0) {
+    Set& s = sets_[set];
+    victim = Victim{};
+    for (std::uint32_t p = ways_; p-- > 0;) {
+      const auto w = static_cast<std::uint32_t>(s.order >> (4 * p) & 0xf);
+      if (s.pending[w] != 0) {
         continue;
       }
-      // The clock may wrap: compare ages, not stamps.
-      const std::uint32_t age = state_[i].evict_first != 0 ? 0xffffffffU : clock_ - stamp_[i];
-      if (best == kMiss || age > best_age) {
-        best = static_cast<std::uint32_t>(i);
-        best_age = age;
-      }
+      victim = Victim{s.tag[w], s.dirty[w]};
+      s.tag[w] = line;
+      s.valid[w] = s.dirty[w] = 0;
+      to_front(s, w);
+      return set * kMaxWays + w;
     }
-    victim = Victim{};
-    if (best == kMiss) {
-      return kMiss;
-    }
-    if (tag_[best] != kInvalidTag) {
-      victim = Victim{tag_[best], state_[best].dirty};
-    }
-    tag_[best] = line;
-    state_[best] = State{};
-    touch(best);
-    return best;
+    return kMiss;
   }
-  void invalidate(std::uint32_t index) {
-    tag_[index] = kInvalidTag;
-    state_[index] = State{};
-  }
-  [[nodiscard]] std::uint32_t sets() const { return sets_; }
+  [[nodiscard]] std::uint32_t sets() const { return static_cast<std::uint32_t>(sets_.size()); }
   [[nodiscard]] std::uint32_t ways() const { return ways_; }
 
  private:
-  std::uint32_t sets_ = 1;
+  struct alignas(64) Set {
+    std::array<std::uint32_t, kMaxWays> tag{};
+    std::array<std::uint8_t, kMaxWays> valid{};    ///< sectors present
+    std::array<std::uint8_t, kMaxWays> dirty{};    ///< sectors to write back
+    std::array<std::uint8_t, kMaxWays> pending{};  ///< sectors being filled
+    std::uint64_t order = 0xfedcba9876543210ULL;   ///< way numbers, most recent in the lowest 4 bits
+  };
+
+  static void to_front(Set& s, std::uint32_t way) {
+    constexpr std::uint64_t kOnes = 0x1111111111111111ULL;
+    const std::uint64_t x = s.order ^ (kOnes * way);
+    // The lowest 4-bit group of x that is zero holds the way.
+    const std::uint64_t zero = (x - kOnes) & ~x & (kOnes << 3);
+    const auto shift = static_cast<std::uint32_t>(std::countr_zero(zero)) & ~3U;
+    const std::uint64_t below = s.order & ((1ULL << shift) - 1);
+    const std::uint64_t through = shift == 60 ? ~0ULL : (1ULL << (shift + 4)) - 1;
+    s.order = (s.order & ~through) | below << 4 | way;
+  }
+
   std::uint32_t ways_ = 1;
-  std::uint32_t clock_ = 0;
-  std::vector<std::uint32_t> tag_;
-  std::vector<std::uint32_t> stamp_;
-  std::vector<State> state_;
+  std::vector<Set> sets_;
+  std::vector<std::uint32_t> filler_;
 };
 
 }  // namespace strata

@@ -36,7 +36,7 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
   Chunk& c = context_.chunks[chunk];
   const std::uint32_t line = c.line[i];
   const std::uint8_t wanted = c.mask[i];
-  const auto sectors = static_cast<std::uint32_t>(std::popcount(wanted));
+  const auto sectors = count_sectors(wanted);
   TagArray& tags = tags_[partition];
   const std::uint32_t set = map_.set(line, home.slice);
   slice_done = std::max(
@@ -44,23 +44,22 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
   context_.counters.add(Counter::kLtsSectors, sectors);
   context_.counters.add(Counter::kLtsReadSectors, sectors);
 
-  std::uint32_t index = tags.find(set, line);
+  std::uint32_t& index = (partition == c.partition ? c.near_way : c.home_way)[i];
+  index = tags.find(set, line);
   if (index != TagArray::kMiss) {
-    TagArray::State& s = tags.state(index);
     tags.touch(index);
-    const auto missing = static_cast<std::uint8_t>(wanted & ~s.valid);
+    const auto missing = static_cast<std::uint8_t>(wanted & ~tags.valid(index));
     if (missing == 0) {
       return 0;
     }
-    const auto in_flight = static_cast<std::uint8_t>(missing & s.pending);
-    if (in_flight != 0) {
-      context_.add_waiter(context_.chunks[s.filler], chunk, static_cast<std::uint8_t>(partition), false);
+    const std::uint8_t pending = tags.pending(index);
+    if ((missing & pending) != 0) {
+      context_.add_waiter(context_.chunks[tags.filler(index)], chunk, static_cast<std::uint8_t>(partition), false);
       ++c.outstanding;
     }
-    const auto fetch = static_cast<std::uint8_t>(missing & ~s.pending);
-    if (fetch != 0 && s.pending == 0) {
-      s.pending = fetch;
-      s.filler = chunk;
+    const auto fetch = static_cast<std::uint8_t>(missing & ~pending);
+    if (fetch != 0 && pending == 0) {
+      tags.set_pending(index, fetch, chunk);
     }
     return fetch;
   }
@@ -69,9 +68,7 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
     index = tags.allocate(set, line, victim);
     if (index != TagArray::kMiss) {
       evict(victim, partition);
-      TagArray::State& s = tags.state(index);
-      s.pending = wanted;
-      s.filler = chunk;
+      tags.set_pending(index, wanted, chunk);
     }
   }
   return wanted;
@@ -93,7 +90,7 @@ void L2::read_at_near(std::uint32_t chunk) {
     const bool is_far = homes[i].partition != partition;
     const bool allocate = !is_far || near_copy_on_fill_;
     const std::uint8_t fetch = look_up(chunk, i, partition, homes[i], allocate, slice_done);
-    hit_sectors += static_cast<std::uint32_t>(std::popcount(c.mask[i]) - std::popcount(fetch));
+    hit_sectors += count_sectors(c.mask[i]) - count_sectors(fetch);
     if (fetch != 0) {
       (is_far ? far_misses : near_misses) |= 1U << i;
     }
@@ -130,7 +127,7 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   ++c.outstanding;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    sectors += static_cast<std::uint32_t>(std::popcount(c.mask[i]));
+    sectors += count_sectors(c.mask[i]);
     if (look_up(chunk, i, home_partition, map_.home(c.line[i]), true, slice_done) != 0) {
       misses |= 1U << i;
     }
@@ -146,7 +143,7 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   if (hits != 0) {
     std::uint32_t bytes = 0;
     for (std::uint32_t m = hits; m != 0; m &= m - 1) {
-      bytes += static_cast<std::uint32_t>(std::popcount(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))])) *
+      bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) *
                kSectorBytes;
     }
     ++c.outstanding;
@@ -162,19 +159,11 @@ void L2::fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partit
   const Chunk& c = context_.chunks[chunk];
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const LineHome home = map_.home(c.line[i]);
-    const std::uint32_t index = tags_[partition].find(map_.set(c.line[i], home.slice), c.line[i]);
-    if (index == TagArray::kMiss) {
+    const std::uint32_t index = (partition == c.partition ? c.near_way : c.home_way)[i];
+    if (index == TagArray::kMiss || !tags_[partition].holds(index, c.line[i])) {
       continue;  // read around the cache
     }
-    TagArray::State& s = tags_[partition].state(index);
-    if (s.filler == chunk && s.pending != 0) {
-      s.valid = static_cast<std::uint8_t>(s.valid | s.pending);
-      s.pending = 0;
-      s.filler = kNoHandle;
-    } else {
-      s.valid = static_cast<std::uint8_t>(s.valid | (c.mask[i] & ~s.pending));
-    }
+    tags_[partition].fill(index, chunk, c.mask[i]);
   }
 }
 
@@ -216,7 +205,7 @@ void L2::hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t pa
   wake(chunk, partition, now);
   std::uint32_t bytes = 0;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
-    bytes += static_cast<std::uint32_t>(std::popcount(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))])) *
+    bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) *
              kSectorBytes;
   }
   const Tick crossed = fabric_[c.partition].reserve(now, bytes) + fabric_latency_;
@@ -265,14 +254,13 @@ void L2::mark_dirty(std::uint32_t line, std::uint8_t mask, std::uint32_t partiti
     evict(victim, partition);
   }
   tags.touch(index);
-  TagArray::State& s = tags.state(index);
   DirtyQueue& queue = dirty_[partition];
-  if (s.dirty == 0) {
+  if (tags.dirty(index) == 0) {
     ++queue.dirty_lines;
     queue.ring.push_back(DirtyEntry{line, set});
   }
-  s.dirty = static_cast<std::uint8_t>(s.dirty | mask);
-  s.valid = static_cast<std::uint8_t>(s.valid | mask);
+  tags.dirty(index) = static_cast<std::uint8_t>(tags.dirty(index) | mask);
+  tags.valid(index) = static_cast<std::uint8_t>(tags.valid(index) | mask);
 }
 
 void L2::limit_dirty(std::uint32_t partition) {
@@ -280,12 +268,12 @@ void L2::limit_dirty(std::uint32_t partition) {
   while (queue.dirty_lines > dirty_limit_lines_ && queue.head < queue.ring.size()) {
     const DirtyEntry entry = queue.ring[queue.head++];
     const std::uint32_t index = tags_[partition].find(entry.set, entry.line);
-    if (index == TagArray::kMiss || tags_[partition].state(index).dirty == 0) {
+    if (index == TagArray::kMiss || tags_[partition].dirty(index) == 0) {
       continue;  // evicted or cleaned meanwhile
     }
-    TagArray::State& s = tags_[partition].state(index);
-    write_backs_.push_back(WriteBack{entry.line, s.dirty});
-    s.dirty = 0;
+    std::uint8_t& dirty = tags_[partition].dirty(index);
+    write_backs_.push_back(WriteBack{entry.line, dirty});
+    dirty = 0;
     --queue.dirty_lines;
   }
   if (queue.head > 65536 && queue.head * 2 > queue.ring.size()) {
@@ -303,7 +291,7 @@ void L2::write_at_near(std::uint32_t chunk) {
   Tick done = now;
   for (std::uint32_t i = 0; i < c.count; ++i) {
     const LineHome home = map_.home(c.line[i]);
-    const auto sectors = static_cast<std::uint32_t>(std::popcount(c.mask[i]));
+    const auto sectors = count_sectors(c.mask[i]);
     const std::int64_t bytes = std::int64_t{sectors} * kSectorBytes;
     done = std::max(done, slice(partition, home.slice).write.reserve(now, bytes));
     context_.counters.add(Counter::kLtsSectors, sectors);
@@ -320,14 +308,13 @@ void L2::write_at_near(std::uint32_t chunk) {
     TagArray& tags = tags_[partition];
     std::uint32_t index = tags.find(set, c.line[i]);
     if (index != TagArray::kMiss) {
-      TagArray::State& s = tags.state(index);
-      s.valid = static_cast<std::uint8_t>(s.valid | (c.mask[i] & ~s.pending));
+      tags.valid(index) = static_cast<std::uint8_t>(tags.valid(index) | (c.mask[i] & ~tags.pending(index)));
     } else if (store_leaves_copy_) {
       TagArray::Victim victim;
       index = tags.allocate(set, c.line[i], victim);
       if (index != TagArray::kMiss) {
         evict(victim, partition);
-        tags.state(index).valid = c.mask[i];
+        tags.valid(index) = c.mask[i];
       }
     }
   }
@@ -349,7 +336,7 @@ void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
     const LineHome home = map_.home(c.line[i]);
-    const auto sectors = static_cast<std::uint32_t>(std::popcount(c.mask[i]));
+    const auto sectors = count_sectors(c.mask[i]);
     total += sectors;
     done = std::max(done,
                     slice(partition, home.slice).write.reserve(context_.now(), std::int64_t{sectors} * kSectorBytes));

@@ -1,6 +1,9 @@
 #include "models/hw/noc/crossbar.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "sim/topology/sm_layout.hpp"
 
 namespace strata {
 
@@ -8,35 +11,33 @@ Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, 
   const GpuConfig& g = *context.config;
   const XbarConfig& x = g.xbar;
   const TimeBase& t = context.time;
-  const int sms_per_cpc = g.topology.tpcs_per_cpc > 0 ? g.topology.tpcs_per_cpc * g.topology.sms_per_tpc : 0;
-  std::uint16_t sm = 0;
-  std::uint16_t tpc = 0;
-  std::uint16_t cpc = 0;
-  const int num_sms = g.num_sms();
-  for (std::size_t gpc = 0; gpc < g.topology.gpc_sms.size(); ++gpc) {
-    for (int i = 0; i < g.topology.gpc_sms[gpc]; ++i, ++sm) {
-      SmPort p;
-      p.write = Resource(t.sm, x.sm_write_bytes_per_cycle);
-      // Distance is spread evenly over the SMs: the real floor plan is not public, its spread is.
-      const Tick hop = t.l2 * x.hop_spread_cycles * ((sm * 37) % num_sms) / std::max(1, num_sms - 1) / 2;
-      p.request_latency = t.l2 * x.request_latency_cycles + hop;
-      p.reply_latency = t.l2 * x.reply_latency_cycles + hop;
-      p.tlb = &tlb_;
-      p.gpc = static_cast<std::uint16_t>(gpc);
-      p.tpc = static_cast<std::uint16_t>(tpc + i / g.topology.sms_per_tpc);
-      p.cpc = static_cast<std::uint16_t>(sms_per_cpc > 0 ? cpc + i / sms_per_cpc : cpc);
-      p.partition = static_cast<std::uint8_t>(g.topology.gpc_partition[gpc]);
-      ports_.push_back(p);
-    }
-    tpc = static_cast<std::uint16_t>(ports_.back().tpc + 1);
-    cpc = static_cast<std::uint16_t>(ports_.back().cpc + 1);
-    gpc_read_.emplace_back(t.l2, x.gpc_read_bytes_per_cycle);
-    gpc_write_.emplace_back(t.l2, x.gpc_write_bytes_per_cycle);
+  const std::vector<SmPlace> layout = sm_layout(g.topology);
+  const int num_sms = static_cast<int>(layout.size());
+  std::uint16_t tpcs = 0;
+  std::uint16_t cpcs = 0;
+  for (int sm = 0; sm < num_sms; ++sm) {
+    const SmPlace& place = layout[static_cast<std::size_t>(sm)];
+    SmPort p;
+    p.write = Resource(t.sm, x.sm_write_bytes_per_cycle);
+    // Distance is spread evenly over the SMs: the real floor plan is not public, its spread is measured.
+    const Tick hop = t.l2 * x.hop_spread_cycles * ((sm * 37) % num_sms) / std::max(1, num_sms - 1) / 2;
+    p.request_latency = t.l2 * x.request_latency_cycles + hop;
+    p.reply_latency = t.l2 * x.reply_latency_cycles + hop;
+    p.tlb = &tlb_;
+    p.gpc = place.gpc;
+    p.tpc = place.tpc;
+    p.cpc = place.cpc;
+    p.partition = static_cast<std::uint8_t>(g.topology.gpc_partition[place.gpc]);
+    tpcs = std::max(tpcs, static_cast<std::uint16_t>(place.tpc + 1));
+    cpcs = std::max(cpcs, static_cast<std::uint16_t>(place.cpc + 1));
+    ports_.push_back(p);
   }
+  gpc_read_.assign(g.topology.gpc_sms.size(), Resource(t.l2, x.gpc_read_bytes_per_cycle));
+  gpc_write_.assign(g.topology.gpc_sms.size(), Resource(t.l2, x.gpc_write_bytes_per_cycle));
   sm_read_.assign(ports_.size(), Resource(t.sm, x.sm_read_bytes_per_cycle));
-  tpc_read_.assign(tpc, Resource(t.sm, x.tpc_read_bytes_per_cycle));
+  tpc_read_.assign(tpcs, Resource(t.sm, x.tpc_read_bytes_per_cycle));
   has_cpc_limit_ = x.cpc_read_bytes_per_cycle > 0;
-  cpc_read_.assign(cpc, Resource(t.sm, std::max(1, x.cpc_read_bytes_per_cycle)));
+  cpc_read_.assign(cpcs, Resource(t.sm, std::max(1, x.cpc_read_bytes_per_cycle)));
 }
 
 void Crossbar::send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged) {

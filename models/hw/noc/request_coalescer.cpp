@@ -30,7 +30,7 @@ bool RequestCoalescer::merge(std::uint32_t chunk) {
   Entry& e = table_[std::size_t{group_of_sm_[c.sm]} * kEntries + hash % kEntries];
   if (e.chunk != kNoHandle) {
     Chunk& first = context_.chunks[e.chunk];
-    const bool open = first.generation == e.generation && !first.replied && e.merges < merge_limit_ &&
+    const bool open = first.generation == e.generation && !first.replied && e.merges + 1 < merge_limit_ &&
                       (window_ == 0 || context_.now() - e.opened <= window_);
     if (open && first.count == c.count && first.line == c.line && first.mask == c.mask) {
       ++e.merges;

@@ -32,9 +32,8 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   smem_fill_ = Resource(sm_cycle_, g.smem.fill_bytes_per_cycle);
   tma_ = Resource(sm_cycle_, kScale);
   dsmem_ = Resource(sm_cycle_, g.smem.dsmem_bytes_per_cycle);
-  constexpr std::uint32_t kL1Ways = 4;
-  l1_sets_ = static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / kL1Ways);
-  l1_ = TagArray(l1_sets_, kL1Ways);
+  l1_sets_ = static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / TagArray::kMaxWays);
+  l1_ = TagArray(l1_sets_, TagArray::kMaxWays);
   load_credits_ = Credits(g.l1.outstanding_sectors);
   tma_credits_ = Credits(g.tma.outstanding_bytes);
   store_credits_ = Credits(g.l1.store_queue_sectors);
@@ -82,8 +81,14 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
   Tick begin = start;
   if (!code_warm_) {
     code_warm_ = true;
-    begin += cycles(static_cast<std::int64_t>((launch.code_bytes + kLineBytes - 1) / kLineBytes) *
-                    config().sm.instruction_cache_miss_cycles);
+    // Code arrives line by line over the same paths as data, so distant SMs start later.
+    const XbarConfig& x = config().xbar;
+    const std::int64_t lines = (launch.code_bytes + kLineBytes - 1) / kLineBytes;
+    const Tick mean = context().time.l2 * (x.request_latency_cycles + x.reply_latency_cycles + x.hop_spread_cycles / 2 +
+                                           config().l2.hit_latency_cycles);
+    const Tick own =
+        port_->request_latency + port_->reply_latency + context().time.l2 * config().l2.hit_latency_cycles;
+    begin += cycles(lines * config().sm.instruction_cache_miss_cycles) * (own / 64) / std::max<Tick>(1, mean / 64);
   }
   context().post(begin, EventKind::kCtaStart, index_, slot);
   return slot;

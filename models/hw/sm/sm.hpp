@@ -166,6 +166,8 @@ class Sm {
   void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void start_dsmem(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void collect_lines(const Operation& op, const Stream& stream);
+  /// Warp memory instructions of an operation, the LSU's unit of work.
+  [[nodiscard]] static std::uint32_t requests_of(const Operation& op, const Stream& stream);
   std::uint32_t new_transfer(std::uint32_t slot, std::uint32_t stream_index, const Operation& op);
   void finish_piece(std::uint32_t transfer, Tick done, ServedBy served);
   void send_read(std::uint32_t chunk, Tick at);

@@ -161,8 +161,11 @@ Tick Sm::issue_quantum(Stream& stream, const Operation& op) {
       pipe_end = std::max(pipe_end, pipes_[s][pipe].reserve(now, pipe_units * warps));
     }
   }
-  if (op.pipe == Pipe::kLsu && pipe_units > 0) {
-    pipe_end = std::max(pipe_end, lsu_.reserve(now, pipe_units * stream.num_warps));
+  if (op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync || op.pipe == Pipe::kLsu) {
+    const std::int64_t requests = op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync
+                                      ? std::int64_t{requests_of(op, stream)}
+                                      : std::int64_t{op.pipe_work} * stream.num_warps;
+    pipe_end = std::max(pipe_end, lsu_.reserve(now, requests * kScale / quanta));
   }
   account(stream.reason, now, issued, op.kind == OpKind::kMmaSync ? StackReason::kTensor : StackReason::kIssue);
   if (mma_end > issued) {
@@ -183,7 +186,9 @@ void Sm::count(const Stream& stream, const Operation& op) {
   if (op.tensor_insts > 0) {
     c.add(Counter::kTensorInsts, op.tensor_insts);
   }
-  const std::uint32_t wavefronts = op.smem_read_wavefronts + op.smem_write_wavefronts;
+  // The profiler's count leaves out what cp.async writes.
+  const std::uint32_t wavefronts =
+      op.smem_read_wavefronts + (op.kind == OpKind::kCpAsync ? 0 : op.smem_write_wavefronts);
   if (wavefronts > 0) {
     c.add(Counter::kSharedRequests, stream.num_warps);
     c.add(Counter::kSmemWavefronts, wavefronts);
@@ -195,7 +200,8 @@ Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation
   Stream& stream = ctas_[slot].streams[stream_index];
   Tick next = issued;
   Tick result = issued;  // when an operation without memory or tensor work has its result
-  if (op.smem_read_wavefronts + op.smem_write_wavefronts > 0 && op.kind != OpKind::kMemory) {
+  if (op.smem_read_wavefronts + op.smem_write_wavefronts > 0 && op.kind != OpKind::kMemory &&
+      op.kind != OpKind::kCpAsync) {
     const Tick arrival = context().now();
     Tick port = arrival;
     if (op.smem_read_wavefronts > 0) {

@@ -87,6 +87,13 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
   }
 }
 
+std::uint32_t Sm::requests_of(const Operation& op, const Stream& stream) {
+  if (op.mem.pattern == Pattern::kLanes) {
+    return op.mem.rows * stream.num_warps;
+  }
+  return op.pipe == Pipe::kLsu && op.pipe_work > 0 ? op.pipe_work * stream.num_warps : std::max(1U, op.warp_insts);
+}
+
 std::uint32_t Sm::new_transfer(std::uint32_t slot, std::uint32_t stream_index, const Operation& op) {
   const std::uint32_t handle = context().new_transfer();
   Transfer& t = context().transfers[handle];
@@ -131,12 +138,10 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   t.counts_in_stream = true;
   ++ctas_[slot].outstanding;
   Counters& counters = context().counters;
-  const std::uint32_t requests =
-      op.mem.pattern == Pattern::kLanes ? op.mem.rows * stream.num_warps : std::max(1U, op.warp_insts);
-  counters.add(Counter::kGlobalRequests, requests);
+  counters.add(Counter::kGlobalRequests, requests_of(op, stream));
 
   const Tick now = context().now();
-  const Tick lsu_done = lsu_.reserve(now, std::int64_t{requests} * kScale);
+  const Tick lsu_done = issued;
   const Tick hit_latency = cycles(config().l1.latency_cycles);
   Tick tags_done = lsu_done;
   std::uint32_t sectors_seen = 0;
@@ -151,33 +156,30 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   };
   for (const LineAccess& access : lines_) {
     std::uint8_t fetch = access.mask;
-    const auto sectors = static_cast<std::uint32_t>(std::popcount(access.mask));
+    const auto sectors = count_sectors(access.mask);
     sectors_seen += sectors;
     tags_done = std::max(tags_done, l1_tags_port_.reserve(now, kScale));
-    TagArray::State* fill = nullptr;
+    std::uint32_t fill = TagArray::kMiss;
     if (use_l1) {
       const std::uint32_t set = (access.line ^ (access.line >> 9)) % l1_sets_;
       std::uint32_t index = l1_.find(set, access.line);
       if (index != TagArray::kMiss) {
-        TagArray::State& s = l1_.state(index);
         l1_.touch(index);
-        fetch = static_cast<std::uint8_t>(access.mask & ~s.valid);
-        if ((fetch & s.pending) != 0) {
+        fetch = static_cast<std::uint8_t>(access.mask & ~l1_.valid(index));
+        const std::uint8_t pending = l1_.pending(index);
+        if ((fetch & pending) != 0) {
           // Hit on a miss: wait for whoever fetches the line. Its own chunk may still be gathering lines.
-          context().add_waiter(context().chunks[s.filler], transfer, kAtSm, true);
+          context().add_waiter(context().chunks[l1_.filler(index)], transfer, kAtSm, true);
           ++context().transfers[transfer].remaining;
-          fetch = static_cast<std::uint8_t>(fetch & ~s.pending);
+          fetch = static_cast<std::uint8_t>(fetch & ~pending);
         }
-        sectors_hit += sectors - static_cast<std::uint32_t>(std::popcount(fetch));
-        if (fetch != 0 && s.pending == 0) {
-          fill = &s;
+        sectors_hit += sectors - count_sectors(fetch);
+        if (fetch != 0 && pending == 0) {
+          fill = index;
         }
       } else {
         TagArray::Victim victim;
-        index = l1_.allocate(set, access.line, victim);
-        if (index != TagArray::kMiss) {
-          fill = &l1_.state(index);
-        }
+        fill = l1_.allocate(set, access.line, victim);
       }
     }
     if (fetch == 0) {
@@ -196,11 +198,10 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
     Chunk& c = context().chunks[chunk];
     c.line[c.count] = access.line;
     c.mask[c.count] = fetch;
-    c.sectors = static_cast<std::uint16_t>(c.sectors + std::popcount(fetch));
+    c.sectors = static_cast<std::uint16_t>(c.sectors + count_sectors(fetch));
     ++c.count;
-    if (fill != nullptr) {
-      fill->pending = fetch;
-      fill->filler = chunk;
+    if (fill != TagArray::kMiss) {
+      l1_.set_pending(fill, fetch, chunk);
     }
     if (c.count == kChunkLines) {
       flush();
@@ -231,15 +232,12 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
   if (bulk) {
     std::int64_t bytes = 0;
     for (const LineAccess& a : lines_) {
-      bytes += std::int64_t{std::popcount(a.mask)} * kSectorBytes;
+      bytes += std::int64_t{count_sectors(a.mask)} * kSectorBytes;
     }
     ready = std::max(ready, smem_read_.reserve(now, bytes)) + cycles(config().tma.store_latency_cycles);
     context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
   } else {
-    const std::uint32_t requests =
-        op.mem.pattern == Pattern::kLanes ? op.mem.rows * stream.num_warps : std::max(1U, op.warp_insts);
-    context().counters.add(Counter::kGlobalRequests, requests);
-    ready = std::max(ready, lsu_.reserve(now, std::int64_t{requests} * kScale));
+    context().counters.add(Counter::kGlobalRequests, requests_of(op, stream));
     ready = std::max(ready, l1_tags_port_.reserve(now, static_cast<std::int64_t>(lines_.size()) * kScale));
   }
   Transfer& t = context().transfers[transfer];
@@ -255,7 +253,7 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
     for (; i < lines_.size() && c.count < kChunkLines; ++i) {
       c.line[c.count] = lines_[i].line;
       c.mask[c.count] = lines_[i].mask;
-      c.sectors = static_cast<std::uint16_t>(c.sectors + std::popcount(lines_[i].mask));
+      c.sectors = static_cast<std::uint16_t>(c.sectors + count_sectors(lines_[i].mask));
       ++c.count;
     }
     sectors += c.sectors;
@@ -341,11 +339,8 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
     for (std::uint32_t i = 0; i < c.count; ++i) {
       const std::uint32_t set = (c.line[i] ^ (c.line[i] >> 9)) % l1_sets_;
       const std::uint32_t index = l1_.find(set, c.line[i]);
-      if (index != TagArray::kMiss && l1_.state(index).filler == chunk) {
-        TagArray::State& s = l1_.state(index);
-        s.valid = static_cast<std::uint8_t>(s.valid | s.pending);
-        s.pending = 0;
-        s.filler = kNoHandle;
+      if (index != TagArray::kMiss) {
+        l1_.fill(index, chunk, c.mask[i]);
       }
     }
     std::uint32_t node = c.waiters;

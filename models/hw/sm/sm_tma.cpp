@@ -93,7 +93,7 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     for (; next < lines_.size() && c.count < kChunkLines; ++next) {
       c.line[c.count] = lines_[next].line;
       c.mask[c.count] = lines_[next].mask;
-      c.sectors = static_cast<std::uint16_t>(c.sectors + std::popcount(lines_[next].mask));
+      c.sectors = static_cast<std::uint16_t>(c.sectors + count_sectors(lines_[next].mask));
       ++c.count;
     }
     if (k + 1 == chunks) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/topology/sm_layout.hpp"
+
 namespace strata {
 
 namespace {
@@ -18,24 +20,35 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
       cluster_size_(std::max(1U, launch.cluster_size())) {
   const GpuConfig& g = *context.config;
   rate_ = Resource(context.time.sm, std::max<std::int64_t>(1, std::llround(g.launch.ctas_per_cycle * kRateScale)));
-  std::uint32_t sm = 0;
-  std::size_t widest = 0;
-  for (std::size_t gpc = 0; gpc < g.topology.gpc_sms.size(); ++gpc) {
-    gpc_sms_.emplace_back();
-    for (int i = 0; i < g.topology.gpc_sms[gpc]; ++i) {
-      gpc_sms_.back().push_back(sm++);
-      gpc_of_sm_.push_back(static_cast<std::uint16_t>(gpc));
+  const std::vector<SmPlace> layout = sm_layout(g.topology);
+  gpc_sms_.resize(g.topology.gpc_sms.size());
+  const bool fits_tpc = cluster_size_ <= static_cast<std::uint32_t>(std::max(1, g.topology.sms_per_tpc));
+  for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
+    gpc_of_sm_.push_back(layout[sm].gpc);
+    tpc_of_sm_.push_back(layout[sm].tpc);
+    if (fits_tpc || !layout[sm].lone_tpc) {
+      gpc_sms_[layout[sm].gpc].push_back(sm);
     }
-    widest = std::max(widest, gpc_sms_.back().size());
   }
-  // One SM of every TPC first, then their neighbours.
-  const auto tpc = static_cast<std::size_t>(std::max(1, g.topology.sms_per_tpc));
-  for (std::size_t within = 0; within < tpc; ++within) {
-    for (std::size_t i = within; i < widest; i += tpc) {
-      for (const auto& list : gpc_sms_) {
-        if (i < list.size()) {
-          order_.push_back(list[i]);
+  by_tpc_ = cluster_size_ > 1 && cluster_size_ == static_cast<std::uint32_t>(g.topology.sms_per_tpc);
+  // Measured order: lone TPCs come first; then single CTAs fill GPC after GPC, clusters of a TPC's size go by SM number.
+  for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
+    if (layout[sm].lone_tpc) {
+      order_.push_back(sm);
+    }
+  }
+  if (cluster_size_ == 1) {
+    for (const auto& list : gpc_sms_) {
+      for (const std::uint32_t sm : list) {
+        if (!layout[sm].lone_tpc) {
+          order_.push_back(sm);
         }
+      }
+    }
+  } else {
+    for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
+      if (!layout[sm].lone_tpc) {
+        order_.push_back(sm);
       }
     }
   }
@@ -69,12 +82,27 @@ bool CtaScheduler::place_on(std::uint32_t sm) {
   return true;
 }
 
+bool CtaScheduler::place_pair(std::uint32_t sm) {
+  // A cluster of a TPC's size goes to the SMs of one TPC.
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t other = sm; other < tpc_of_sm_.size() && tpc_of_sm_[other] == tpc_of_sm_[sm]; ++other) {
+    if (!sms_[other].has_room()) {
+      return false;
+    }
+    chosen.push_back(other);
+  }
+  if (next_ == total_ || chosen.size() != cluster_size_) {
+    return false;
+  }
+  launch_cluster(chosen);
+  return true;
+}
+
 bool CtaScheduler::place_cluster(std::uint32_t gpc) {
   if (next_ == total_) {
     return false;
   }
   // The CTAs of a cluster go to the least loaded SMs of the GPC, neighbours first.
-  std::vector<std::uint32_t> chosen;
   std::vector<std::uint32_t> free_sms;
   for (const std::uint32_t sm : gpc_sms_[gpc]) {
     if (sms_[sm].has_room()) {
@@ -86,7 +114,12 @@ bool CtaScheduler::place_cluster(std::uint32_t gpc) {
   if (free_sms.size() < cluster_size_) {
     return false;
   }
-  chosen.assign(free_sms.begin(), free_sms.begin() + cluster_size_);
+  free_sms.resize(cluster_size_);
+  launch_cluster(free_sms);
+  return true;
+}
+
+void CtaScheduler::launch_cluster(const std::vector<std::uint32_t>& chosen) {
   const std::uint32_t handle = clusters_.acquire();
   Cluster& cluster = clusters_[handle];
   cluster = Cluster{};
@@ -103,7 +136,6 @@ bool CtaScheduler::place_cluster(std::uint32_t gpc) {
     cluster.slot[r] = sms_[chosen[r]].place(cta_of(index, r), handle, r, start);
   }
   next_ += cluster_size_;
-  return true;
 }
 
 void CtaScheduler::start(Tick start) {
@@ -111,7 +143,12 @@ void CtaScheduler::start(Tick start) {
   bool placed = true;
   while (placed && next_ < total_) {
     placed = false;
-    if (cluster_size_ > 1) {
+    if (by_tpc_) {
+      const std::uint32_t width = cluster_size_;
+      for (std::size_t i = 0; i < order_.size(); i += width) {
+        placed = place_pair(order_[i]) || placed;
+      }
+    } else if (cluster_size_ > 1) {
       for (std::uint32_t gpc = 0; gpc < gpc_sms_.size(); ++gpc) {
         placed = place_cluster(gpc) || placed;
       }
@@ -131,6 +168,15 @@ void CtaScheduler::freed(std::uint32_t sm, std::uint32_t cluster) {
   }
   if (--clusters_[cluster].alive == 0) {
     clusters_.release(cluster);
+  }
+  if (by_tpc_) {
+    std::uint32_t first = sm;
+    while (first > 0 && tpc_of_sm_[first - 1] == tpc_of_sm_[sm]) {
+      --first;
+    }
+    while (place_pair(first)) {
+    }
+    return;
   }
   while (place_cluster(gpc_of_sm_[sm])) {
   }

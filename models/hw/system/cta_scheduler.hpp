@@ -24,7 +24,9 @@ class CtaScheduler {
 
  private:
   bool place_on(std::uint32_t sm);
+  bool place_pair(std::uint32_t sm);
   bool place_cluster(std::uint32_t gpc);
+  void launch_cluster(const std::vector<std::uint32_t>& chosen);
   [[nodiscard]] std::uint64_t cta_of(std::uint64_t cluster_index, std::uint32_t rank) const;
   [[nodiscard]] Tick launch_slot();
 
@@ -33,8 +35,10 @@ class CtaScheduler {
   std::vector<Sm>& sms_;
   ClusterTable& clusters_;
   std::vector<std::vector<std::uint32_t>> gpc_sms_;
-  std::vector<std::uint32_t> order_;  ///< SMs in launch order: GPCs take turns
+  std::vector<std::uint32_t> order_;  ///< SMs in launch order
   std::vector<std::uint16_t> gpc_of_sm_;
+  std::vector<std::uint16_t> tpc_of_sm_;
+  bool by_tpc_ = false;  ///< clusters of exactly a TPC's SMs
   std::uint64_t total_;
   std::uint64_t next_ = 0;  ///< CTAs launched
   std::uint64_t finished_ = 0;

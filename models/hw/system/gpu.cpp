@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/base/error.hpp"
+#include "sim/topology/sm_layout.hpp"
 
 namespace strata {
 
@@ -22,14 +23,14 @@ Context make_context(const GpuConfig& config, int sm_clock_mhz) {
 }
 
 std::vector<std::uint16_t> coalescer_groups(const GpuConfig& config) {
+  // SMs of a GPC in the order of their numbers, cut into groups of the configured size.
+  const std::vector<SmPlace> layout = sm_layout(config.topology);
+  const std::size_t gpcs = config.topology.gpc_sms.size();
+  const int size = config.lrc.sms_per_group > 0 ? config.lrc.sms_per_group : 1 << 10;
+  std::vector<int> seen(gpcs, 0);
   std::vector<std::uint16_t> groups;
-  std::uint16_t next = 0;
-  for (const int sms : config.topology.gpc_sms) {
-    const int size = config.lrc.sms_per_group > 0 ? config.lrc.sms_per_group : sms;
-    for (int i = 0; i < sms; ++i) {
-      groups.push_back(static_cast<std::uint16_t>(next + i / size));
-    }
-    next = static_cast<std::uint16_t>(groups.back() + 1);
+  for (const SmPlace& place : layout) {
+    groups.push_back(static_cast<std::uint16_t>(place.gpc + gpcs * static_cast<std::size_t>(seen[place.gpc]++ / size)));
   }
   return groups;
 }
@@ -91,7 +92,7 @@ void Gpu::run(const SimulationOptions& options) {
 void Gpu::write_back() {
   auto& lines = l2_.write_backs();
   for (const WriteBack& w : lines) {
-    hbm_.write(w.line, static_cast<std::uint32_t>(__builtin_popcount(w.sectors)));
+    hbm_.write(w.line, count_sectors(w.sectors));
   }
   lines.clear();
 }
