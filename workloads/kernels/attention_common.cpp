@@ -18,9 +18,7 @@ std::uint64_t align_up(std::uint64_t bytes) { return (bytes + kAlignment - 1) / 
 std::uint64_t q_rows(const AttentionShape& s) { return std::uint64_t{s.batch} * s.heads * s.q_len; }
 std::uint64_t kv_rows(const AttentionShape& s) { return std::uint64_t{s.batch} * s.kv_heads * s.kv_len; }
 
-Diagnostic problem(const char* key, std::string message) {
-  return Diagnostic{{}, 0, 0, key, std::move(message)};
-}
+Diagnostic problem(const char* key, std::string message) { return Diagnostic{{}, 0, 0, key, std::move(message)}; }
 
 /// (query row, key row) pairs that the mask leaves, for one head.
 double visible_pairs(const AttentionShape& s) {
@@ -48,8 +46,8 @@ void check_attention_shape(const AttentionShape& s, const TargetFacts& target, s
     problems.push_back(problem("kv-heads", fmt::format("{}: must divide heads (= {})", s.kv_heads, s.heads)));
   }
   if (s.head_dim < lowest_dim || s.head_dim > highest_dim || s.head_dim % 32 != 0) {
-    problems.push_back(problem("head-dim", fmt::format("{}: must be a multiple of 32 from {} to {}", s.head_dim,
-                                                       lowest_dim, highest_dim)));
+    problems.push_back(problem(
+        "head-dim", fmt::format("{}: must be a multiple of 32 from {} to {}", s.head_dim, lowest_dim, highest_dim)));
   }
   if (s.dtype != DataType::kFp16 && s.dtype != DataType::kBf16) {
     problems.push_back(problem("dtype", fmt::format("{}: must be fp16 or bf16", to_string(s.dtype))));
@@ -59,9 +57,9 @@ void check_attention_shape(const AttentionShape& s, const TargetFacts& target, s
                         2.0 * static_cast<double>(s.batch) * s.kv_heads * s.kv_len) *
                        s.head_dim * 2.0;
   if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
-    throw InputError(problem("q-len", fmt::format("Q, K, V and O need {:.1f} GiB; the GPU has {:.1f} GiB",
-                                                  bytes / (1 << 30),
-                                                  static_cast<double>(target.memory_bytes) / (1 << 30))));
+    throw InputError(
+        problem("q-len", fmt::format("Q, K, V and O need {:.1f} GiB; the GPU has {:.1f} GiB", bytes / (1 << 30),
+                                     static_cast<double>(target.memory_bytes) / (1 << 30))));
   }
   if (bytes > static_cast<double>(std::uint64_t{1} << 46)) {
     throw InputError(problem("q-len", fmt::format("Q, K, V and O need {:.3g} bytes, beyond any address space", bytes)));

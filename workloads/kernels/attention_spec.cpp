@@ -23,7 +23,8 @@ std::vector<OptionSpec> options() {
       {"kv-heads", OptionType::kInt, "", true, "key and value heads, a divisor of heads (default: heads)"},
       {"q-len", OptionType::kInt, "", false, "query rows per sequence and head"},
       {"kv-len", OptionType::kInt, "", true, "key and value rows per sequence and head (default: q-len)"},
-      {"head-dim", OptionType::kInt, "128", false, "elements of a head: 64 or 128 (wgmma), 32 to 256 in steps of 32 (mma)"},
+      {"head-dim", OptionType::kInt, "128", false,
+       "elements of a head: 64 or 128 (wgmma), 32 to 256 in steps of 32 (mma)"},
       {"causal", OptionType::kFlag, "0", false, "hide the keys after each query"},
       {"dtype", OptionType::kText, "bf16", false, "fp16 or bf16"},
       {"algorithm", OptionType::kText, "", true, "mma (FlashAttention-2 style) or wgmma (TMA, FlashAttention-3 style)"},
@@ -62,8 +63,8 @@ BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const Ta
   const std::int64_t by_smem = smem > 0 ? target.smem_per_sm_bytes / static_cast<std::int64_t>(smem + 1024) : 2;
   c.resident_ctas = std::max(1U, target.num_sms) * static_cast<std::uint32_t>(std::clamp<std::int64_t>(by_smem, 1, 2));
   BuiltKernel built;
-  built.description = fmt::format("mma.sync, {}, tile {}x{}, {} registers", to_string(shape), c.block_m, c.block_n,
-                                  c.registers);
+  built.description =
+      fmt::format("mma.sync, {}, tile {}x{}, {} registers", to_string(shape), c.block_m, c.block_n, c.registers);
   built.source = make_flash_attention_mma(c);
   return built;
 }
@@ -79,8 +80,8 @@ BuiltKernel make_wgmma(const AttentionShape& shape, OptionReader& reader, const 
   const std::string schedule = reader.given("schedule") ? reader.choice("schedule", {"dynamic", "plain"}) : "dynamic";
   c.schedule = schedule == "plain" ? AttentionSchedule::kPlain : AttentionSchedule::kDynamic;
   c.pipelined = reader.flag("pipelined");
-  const std::uint64_t tiles = std::uint64_t{(shape.q_len + kWgmmaAttentionBlockM - 1) / kWgmmaAttentionBlockM} *
-                              shape.heads * shape.batch;
+  const std::uint64_t tiles =
+      std::uint64_t{(shape.q_len + kWgmmaAttentionBlockM - 1) / kWgmmaAttentionBlockM} * shape.heads * shape.batch;
   c.persistent_ctas = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::max(1U, target.num_sms), tiles));
   c.writes_lse = true;
   if (block_m != kWgmmaAttentionBlockM) reader.problem("block-m", fmt::format("{}: must be 128 with wgmma", block_m));

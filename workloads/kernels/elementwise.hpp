@@ -41,11 +41,11 @@ struct ElementwiseConfig {
   Operand output;
   Functor functor = Functor::kCopy;
   ThreadOrder order = ThreadOrder::kVectorized;
-  std::uint32_t block = 128;               ///< threads, a multiple of 32
-  std::uint32_t vector = 4;                ///< elements
-  std::uint32_t elements_per_thread = 8;   ///< a multiple of `vector`
-  std::uint32_t dims = 1;                  ///< kStrided: dimensions after merging
-  std::uint64_t ctas = 0;                  ///< 0 = as many as the elements need
+  std::uint32_t block = 128;              ///< threads, a multiple of 32
+  std::uint32_t vector = 4;               ///< elements
+  std::uint32_t elements_per_thread = 8;  ///< a multiple of `vector`
+  std::uint32_t dims = 1;                 ///< kStrided: dimensions after merging
+  std::uint64_t ctas = 0;                 ///< 0 = as many as the elements need
   std::uint32_t registers = 32;
   std::string name = "elementwise";
 };

@@ -13,12 +13,10 @@ namespace {
 // calibration rows of PyTorch's kernels. silu and gelu: inferred from the arithmetic, x / (1 + exp(-x)) with the
 // full-precision division and x * normcdf(x) through erff's two polynomials.
 constexpr std::array kCosts = {
-    FunctorCost{"copy", 0, 0, 0, 0},         FunctorCost{"fill", 0, 0, 0, 0},
-    FunctorCost{"add", 1, 1.375, 0, 1},      FunctorCost{"mul", 1, 0, 0, 1},
-    FunctorCost{"compare", 0, 2.75, 0, 0},   FunctorCost{"negate", 0, 1, 0, 1},
-    FunctorCost{"where", 0, 6.5, 0, 0},      FunctorCost{"silu", 8, 6, 2, 4},
-    FunctorCost{"gelu", 14, 12, 1, 20},      FunctorCost{"fma", 1, 0, 0, 2},
-    FunctorCost{"other", 2, 2, 0, 2},
+    FunctorCost{"copy", 0, 0, 0, 0},    FunctorCost{"fill", 0, 0, 0, 0},       FunctorCost{"add", 1, 1.375, 0, 1},
+    FunctorCost{"mul", 1, 0, 0, 1},     FunctorCost{"compare", 0, 2.75, 0, 0}, FunctorCost{"negate", 0, 1, 0, 1},
+    FunctorCost{"where", 0, 6.5, 0, 0}, FunctorCost{"silu", 8, 6, 2, 4},       FunctorCost{"gelu", 14, 12, 1, 20},
+    FunctorCost{"fma", 1, 0, 0, 2},     FunctorCost{"other", 2, 2, 0, 2},
 };
 
 struct Pattern {
@@ -28,17 +26,28 @@ struct Pattern {
 
 /// Searched in order: a name that holds several is what the first of them says.
 constexpr std::array kPatterns = {
-    Pattern{"GeluCUDAKernelImpl", Functor::kGelu},  Pattern{"gelu", Functor::kGelu},
-    Pattern{"silu", Functor::kSilu},                Pattern{"where_kernel", Functor::kWhere},
-    Pattern{"where", Functor::kWhere},              Pattern{"FillFunctor", Functor::kFill},
-    Pattern{"fill", Functor::kFill},                Pattern{"MulFunctor", Functor::kMul},
-    Pattern{"mul", Functor::kMul},                  Pattern{"CUDAFunctor_add", Functor::kAdd},
-    Pattern{"CUDAFunctorOnSelf_add", Functor::kAdd}, Pattern{"CUDAFunctorOnOther_add", Functor::kAdd},
-    Pattern{"add", Functor::kAdd},                  Pattern{"isneginf", Functor::kCompare},
-    Pattern{"isposinf", Functor::kCompare},         Pattern{"Compare", Functor::kCompare},
-    Pattern{"compare", Functor::kCompare},          Pattern{"neg_kernel", Functor::kNegate},
-    Pattern{"negate", Functor::kNegate},            Pattern{"addcmul", Functor::kFma},
-    Pattern{"fma", Functor::kFma},                  Pattern{"copy", Functor::kCopy},
+    Pattern{"GeluCUDAKernelImpl", Functor::kGelu},
+    Pattern{"gelu", Functor::kGelu},
+    Pattern{"silu", Functor::kSilu},
+    Pattern{"where_kernel", Functor::kWhere},
+    Pattern{"where", Functor::kWhere},
+    Pattern{"FillFunctor", Functor::kFill},
+    Pattern{"fill", Functor::kFill},
+    Pattern{"MulFunctor", Functor::kMul},
+    Pattern{"mul", Functor::kMul},
+    Pattern{"CUDAFunctor_add", Functor::kAdd},
+    Pattern{"CUDAFunctorOnSelf_add", Functor::kAdd},
+    Pattern{"CUDAFunctorOnOther_add", Functor::kAdd},
+    Pattern{"add", Functor::kAdd},
+    Pattern{"isneginf", Functor::kCompare},
+    Pattern{"isposinf", Functor::kCompare},
+    Pattern{"Compare", Functor::kCompare},
+    Pattern{"compare", Functor::kCompare},
+    Pattern{"neg_kernel", Functor::kNegate},
+    Pattern{"negate", Functor::kNegate},
+    Pattern{"addcmul", Functor::kFma},
+    Pattern{"fma", Functor::kFma},
+    Pattern{"copy", Functor::kCopy},
 };
 
 }  // namespace

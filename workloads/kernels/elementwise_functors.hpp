@@ -19,8 +19,8 @@ struct FunctorCost {
 
 [[nodiscard]] const FunctorCost& cost_of(Functor f);
 
-/// The class of a PyTorch functor name ("CUDAFunctor_add<float>", "silu_kernel(...)...", "FillFunctor<bool>", ...) or of
-/// an option text ("add", "gelu"); kOther when unknown.
+/// The class of a PyTorch functor name ("CUDAFunctor_add<float>", "silu_kernel(...)...", "FillFunctor<bool>", ...) or
+/// of an option text ("add", "gelu"); kOther when unknown.
 [[nodiscard]] Functor functor_class(std::string_view name);
 
 }  // namespace strata

@@ -56,15 +56,16 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   const std::uint32_t bits = bits_of(inputs > 0 ? in_type : out_type);
   c.vector = static_cast<std::uint32_t>(reader.integer("vector", 1, 16, std::min(16U, 128 / bits)));
   if (!std::has_single_bit(c.vector)) reader.problem("vector", fmt::format("{}: must be a power of two", c.vector));
-  const auto unroll = static_cast<std::uint32_t>(reader.integer("unroll", 1, 16, std::max(1U, 8 / std::max(1U, c.vector))));
+  const auto unroll =
+      static_cast<std::uint32_t>(reader.integer("unroll", 1, 16, std::max(1U, 8 / std::max(1U, c.vector))));
   c.block = static_cast<std::uint32_t>(reader.integer("block", 32, 1024));
   if (c.block % 32 != 0) reader.problem("block", fmt::format("{}: must be a multiple of 32", c.block));
   const double elements = static_cast<double>(rows) * static_cast<double>(cols);
   const double bytes = elements * (static_cast<double>(inputs) * bits_of(in_type) + bits_of(out_type)) / 8;
   const double limit = target.memory_bytes > 0 ? static_cast<double>(target.memory_bytes) : 0x1p46;
   if (bytes > limit) {
-    reader.problem("rows", fmt::format("the tensors need {:.1f} GiB; the GPU has {:.1f} GiB", bytes / 0x1p30,
-                                       limit / 0x1p30));
+    reader.problem("rows",
+                   fmt::format("the tensors need {:.1f} GiB; the GPU has {:.1f} GiB", bytes / 0x1p30, limit / 0x1p30));
   }
   c.elements_per_thread = c.vector * unroll;
   if (elements / c.block / c.elements_per_thread > 0x7fffffff) {
@@ -77,9 +78,9 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   c.functor = functor_class(functor);
   c.name = "elementwise_" + functor;
   BuiltKernel built;
-  built.description = fmt::format("{}, {} inputs of {}, output {}, {} elements, vector {}, {} per thread, {} threads",
-                                  functor, inputs, to_string(in_type), to_string(out_type), c.elements, c.vector,
-                                  c.elements_per_thread, c.block);
+  built.description =
+      fmt::format("{}, {} inputs of {}, output {}, {} elements, vector {}, {} per thread, {} threads", functor, inputs,
+                  to_string(in_type), to_string(out_type), c.elements, c.vector, c.elements_per_thread, c.block);
   if (chosen) built.notes.push_back("functor " + functor + " chosen by the number of inputs");
   if (!reader.given("vector")) built.notes.push_back(fmt::format("vector of {} elements chosen", c.vector));
   built.source = make_elementwise(c);

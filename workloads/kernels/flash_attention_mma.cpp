@@ -71,8 +71,8 @@ class FlashAttentionMma final : public TraceSource {
     launch_.grid = Dim3{(s.q_len + c_.block_m - 1) / c_.block_m, s.batch, s.heads};
     launch_.block = Dim3{kWarps * kWarpLanes, 1, 1};
     launch_.registers_per_thread = c_.registers;
-    launch_.smem_dynamic_bytes = c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes
-                                                            : static_cast<std::uint32_t>(flash_mma_smem_bytes(c_));
+    launch_.smem_dynamic_bytes =
+        c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes : static_cast<std::uint32_t>(flash_mma_smem_bytes(c_));
     launch_.streams = {StreamInfo{0, kWarps, "warps"}};
     launch_.named_barrier_warps[kSyncThreads] = kWarps;
     launch_.code_bytes = 48 * 1024;
@@ -164,10 +164,9 @@ class FlashAttentionMma final : public TraceSource {
     block_[4] = copy_;
     block_[4].pc = 5;
     const double total = kOverheadPerBlock + kOverheadPerScore * scores_ + kCountedPerScore * scores_ + outputs_ +
-                         2.0 * mmas + 2.0 * kv_ldmatrix + q_ldmatrix +
-                         2.0 * copy_.pipe_work + spills_.per_block;
-    const std::uint32_t others = block_[2].issue_slots + mmas + kv_ldmatrix + 2 * copy_.issue_slots +
-                                 2 * kBarrierSlots + spills_.per_block;
+                         2.0 * mmas + 2.0 * kv_ldmatrix + q_ldmatrix + 2.0 * copy_.pipe_work + spills_.per_block;
+    const std::uint32_t others =
+        block_[2].issue_slots + mmas + kv_ldmatrix + 2 * copy_.issue_slots + 2 * kBarrierSlots + spills_.per_block;
     softmax_slots_ = to_int(total) - others;
     block_[5] = compute(6, softmax_slots_);
     block_[5].pipe = Pipe::kMufu;

@@ -15,8 +15,8 @@ struct FlashMmaConfig {
   std::uint32_t block_m = 128;  ///< query rows of a CTA, a multiple of 64
   std::uint32_t block_n = 128;  ///< K/V rows of a step, a multiple of 32
   std::uint32_t registers = 255;
-  bool even_mn = true;          ///< compiled for lengths that are multiples of the blocks
-  std::uint32_t resident_ctas = 264;  ///< CTAs on the GPU at once: spilled registers reuse that many frames
+  bool even_mn = true;                   ///< compiled for lengths that are multiples of the blocks
+  std::uint32_t resident_ctas = 264;     ///< CTAs on the GPU at once: spilled registers reuse that many frames
   std::uint32_t smem_dynamic_bytes = 0;  ///< 0 = computed: Q tile plus one K and one V tile
   std::string name = "flash_attention_mma";
 };

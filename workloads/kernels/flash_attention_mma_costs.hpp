@@ -13,8 +13,8 @@ struct FlashMmaSpills {
   std::uint32_t per_block;
 };
 
-/// At 255 registers, from stored sectors, 16 per CTA and store: d64 352 once + 96 per block; causal d64 648 in all for 2.5
-/// blocks; ragged d128 112 once + 128 per block.
+/// At 255 registers, from stored sectors, 16 per CTA and store: d64 352 once + 96 per block; causal d64 648 in all
+/// for 2.5 blocks; ragged d128 112 once + 128 per block.
 [[nodiscard]] inline FlashMmaSpills flash_mma_spills(const AttentionShape& shape, std::uint32_t registers) {
   if (registers < 255) return {0, 0};
   if (shape.head_dim > 64) return {7, 8};
@@ -24,9 +24,9 @@ struct FlashMmaSpills {
 namespace flash_mma_costs {
 
 // Warp instructions, per warp. Counted from the algorithm: mma, ldmatrix, cp.async, one FFMA, MUFU, FADD and FMNMX per
-// score, half an F2FP, one FMUL per output element, spill stores. The hardware's totals are exactly linear over 8 to 512
-// blocks (calibration rows of flash_fwd_kernel): 1676 per block for 128x128xd64, 1192 for 128x64xd128. What the counted
-// ones leave, 1676 - 990 at 128 scores per thread and 1192 - 776 at 64, gives the two overhead terms.
+// score, half an F2FP, one FMUL per output element, spill stores. The hardware's totals are exactly linear over 8 to
+// 512 blocks (calibration rows of flash_fwd_kernel): 1676 per block for 128x128xd64, 1192 for 128x64xd128. What the
+// counted ones leave, 1676 - 990 at 128 scores per thread and 1192 - 776 at 64, gives the two overhead terms.
 inline constexpr double kOverheadPerBlock = 146.0;
 inline constexpr double kOverheadPerScore = 4.21875;
 inline constexpr double kCountedPerScore = 4.5;

@@ -54,11 +54,11 @@ class FlashAttentionWgmma final : public TraceSource {
     launch_.name = c_.name;
     launch_.family = "flash_attention_wgmma";
     launch_.grid = tiles_.dynamic() ? Dim3{std::max(1U, c_.persistent_ctas), 1, 1}
-                             : Dim3{tiles_.q_tiles(), c_.shape.heads, c_.shape.batch};
+                                    : Dim3{tiles_.q_tiles(), c_.shape.heads, c_.shape.batch};
     launch_.block = Dim3{kGroupThreads * (kConsumers + 1), 1, 1};
     launch_.registers_per_thread = c_.registers;
-    launch_.smem_dynamic_bytes = c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes
-                                                            : static_cast<std::uint32_t>(flash_wgmma_smem_bytes(c_));
+    launch_.smem_dynamic_bytes =
+        c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes : static_cast<std::uint32_t>(flash_wgmma_smem_bytes(c_));
     launch_.streams = {StreamInfo{0, 1, "producer"}, StreamInfo{4, kGroupWarps, "consumer 0"},
                        StreamInfo{8, kGroupWarps, "consumer 1"}};
     for (std::uint32_t s = 0; s < kQSlots; ++s) {
@@ -140,16 +140,15 @@ class FlashAttentionWgmma final : public TraceSource {
     const std::uint32_t d = c_.shape.head_dim;
     qk_ = wgmma(3, c_.block_n, d / 16, false);
     pv_ = wgmma(7, d, c_.block_n / 16, true);
-    const double total = qk_.mma_count + pv_.mma_count + kOverheadPerBlock + kPerOutput * outputs_ +
-                         kPerScore * scores_ + kRescaleMufu;
+    const double total =
+        qk_.mma_count + pv_.mma_count + kOverheadPerBlock + kPerOutput * outputs_ + kPerScore * scores_ + kRescaleMufu;
     // Half of the overhead is waiting and addressing around the wgmmas, a quarter of it each.
     const auto around = static_cast<std::uint32_t>(kOverheadPerBlock / 4);
     set_insts(qk_, qk_.mma_count + around, kGroupWarps);
     set_insts(pv_, pv_.mma_count + around, kGroupWarps);
     maximum_ = compute(4, Pipe::kAlu, scores_, scores_ + 8, scores_ / 2 + kShuffleChain);
     exponential_ = compute(5, Pipe::kMufu, scores_ + 2, 2 * scores_ + 2, 2);
-    const std::uint32_t others =
-        qk_.issue_slots + pv_.issue_slots + maximum_.issue_slots + exponential_.issue_slots;
+    const std::uint32_t others = qk_.issue_slots + pv_.issue_slots + maximum_.issue_slots + exponential_.issue_slots;
     const std::uint32_t rest = to_int(total) > others ? to_int(total) - others : 1;
     rest_ = compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 2);
     masked_slots_ = to_int(kMaskPerScore * scores_);
@@ -278,8 +277,7 @@ class FlashAttentionWgmma final : public TraceSource {
     const std::uint32_t staging = kGroupRows * row_bytes_ / 512 / kGroupWarps;  // stmatrix.x4 per warp
     const std::uint32_t once = to_int(kOncePerTile + kOncePerOutput * outputs_);
     const std::uint32_t first_row = t.first_row + group * kGroupRows;
-    const std::uint32_t rows =
-        first_row < c_.shape.q_len ? std::min(kGroupRows, c_.shape.q_len - first_row) : 0;
+    const std::uint32_t rows = first_row < c_.shape.q_len ? std::min(kGroupRows, c_.shape.q_len - first_row) : 0;
     out[0] = compute(8, Pipe::kFma, outputs_, once - staging - 1, kEpilogueChain);
     if (t.blocks > 0) out[0].waits[0] = wgmmas(2 * (before + t.blocks));
     std::uint32_t n = 1;

@@ -6,8 +6,9 @@
 namespace strata::flash_wgmma_costs {
 
 // Warp instructions, from the calibration rows of cuDNN's sm90_flash_fprop_wgmma (2048 and 4096 tiles of 8 to 32
-// blocks): 4668 per tile and block at d128, 4173 at d64; 2410 and 1523 once per tile. Counted from the algorithm: wgmma,
-// one FFMA, MUFU, FADD and FMNMX per score, half an F2FP, one FMUL per output; the rest is linear in the outputs.
+// blocks): 4668 per tile and block at d128, 4173 at d64; 2410 and 1523 once per tile. Counted from the algorithm:
+// wgmma, one FFMA, MUFU, FADD and FMNMX per score, half an F2FP, one FMUL per output; the rest is linear in the
+// outputs.
 inline constexpr std::uint32_t kProducerPerLoad = 20;  ///< wait, arm, issue, advance (inferred)
 inline constexpr std::uint32_t kProducerPerTile = 60;  ///< tile coordinates and hand-over (inferred)
 inline constexpr double kOverheadPerBlock = 156.7;

@@ -16,7 +16,8 @@ struct WgmmaAttentionTile {
 };
 
 /// Plain: CTA i takes tile i. Dynamic: the tiles are dealt in order, each to the CTA with the least work so far (lowest
-/// index first), which is what a counter gives when blocks take equally long. A tile's start and end weigh half a block.
+/// index first), which is what a counter gives when blocks take equally long. A tile's start and end weigh half a
+/// block.
 class WgmmaAttentionTiles {
  public:
   explicit WgmmaAttentionTiles(const FlashWgmmaConfig& config);

@@ -58,9 +58,7 @@ void set_insts(Operation& op, std::uint32_t per_warp, std::uint32_t warps) {
   op.warp_insts = per_warp * warps;
 }
 
-Wait scoreboard(std::uint64_t count) {
-  return Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(count)};
-}
+Wait scoreboard(std::uint64_t count) { return Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(count)}; }
 constexpr Signal kScoreboardSignal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
 
 }  // namespace
@@ -128,7 +126,8 @@ std::unique_ptr<TraceSource> make_stream(const StreamConfig& c) {
   const std::uint64_t pitch = (array + kAlignment - 1) / kAlignment * kAlignment;
   const std::uint32_t arrays = c.reads + c.writes;
   for (std::uint32_t a = 0; a < arrays; ++a) {
-    l.buffers.push_back(Buffer{(a < c.reads ? "read " : "write ") + std::to_string(a), kFirstAddress + a * pitch, array});
+    l.buffers.push_back(
+        Buffer{(a < c.reads ? "read " : "write ") + std::to_string(a), kFirstAddress + a * pitch, array});
   }
   l.work.compulsory_read_bytes = static_cast<double>(array) * c.reads;
   l.work.compulsory_write_bytes = static_cast<double>(array) * c.writes;
@@ -164,7 +163,10 @@ std::unique_ptr<TraceSource> make_stream(const StreamConfig& c) {
 std::unique_ptr<TraceSource> make_wgmma_stream(const WgmmaStreamConfig& c) {
   if (c.n < 8 || c.n > 256 || c.n % 8 != 0 || c.per_group == 0 || c.groups == 0 || c.depth == 0 || c.warpgroups == 0 ||
       c.warpgroups > 8) {
-    throw InputError(Diagnostic{{}, 0, 0, "wgmma_stream",
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "wgmma_stream",
                                 "needs n in steps of 8 up to 256, 1 to 8 warpgroups, groups, instructions and depth"});
   }
   Launch l = plain_launch("wgmma_stream", c.ctas, 4 * c.warpgroups);

@@ -11,8 +11,8 @@ namespace strata {
 
 /// One thread follows a chain of dependent 4-byte loads: cycles per load = the latency of the level that answers.
 struct LoadChainConfig {
-  std::vector<std::uint64_t> addresses;  ///< visited in order, one load each, every pass
-  std::uint32_t passes = 2;              ///< the first one warms the caches
+  std::vector<std::uint64_t> addresses;        ///< visited in order, one load each, every pass
+  std::uint32_t passes = 2;                    ///< the first one warms the caches
   CachePolicy policy = CachePolicy::kDefault;  ///< kBypassL1 to see the L2
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_load_chain(LoadChainConfig config);

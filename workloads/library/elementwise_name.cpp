@@ -22,14 +22,22 @@ struct CppType {
 };
 /// C++ spellings by storage width; 64-bit integers move like fp64.
 constexpr std::array kTypes = {
-    CppType{"float", DataType::kFp32},           CppType{"double", DataType::kFp64},
-    CppType{"c10::BFloat16", DataType::kBf16},   CppType{"c10::Half", DataType::kFp16},
-    CppType{"__nv_bfloat16", DataType::kBf16},   CppType{"__half", DataType::kFp16},
-    CppType{"bool", DataType::kBool},            CppType{"int", DataType::kInt32},
-    CppType{"unsigned int", DataType::kInt32},   CppType{"long", DataType::kFp64},
-    CppType{"long long", DataType::kFp64},       CppType{"short", DataType::kFp16},
-    CppType{"unsigned char", DataType::kInt8},   CppType{"signed char", DataType::kInt8},
-    CppType{"char", DataType::kInt8},            CppType{"c10::Float8_e4m3fn", DataType::kFp8},
+    CppType{"float", DataType::kFp32},
+    CppType{"double", DataType::kFp64},
+    CppType{"c10::BFloat16", DataType::kBf16},
+    CppType{"c10::Half", DataType::kFp16},
+    CppType{"__nv_bfloat16", DataType::kBf16},
+    CppType{"__half", DataType::kFp16},
+    CppType{"bool", DataType::kBool},
+    CppType{"int", DataType::kInt32},
+    CppType{"unsigned int", DataType::kInt32},
+    CppType{"long", DataType::kFp64},
+    CppType{"long long", DataType::kFp64},
+    CppType{"short", DataType::kFp16},
+    CppType{"unsigned char", DataType::kInt8},
+    CppType{"signed char", DataType::kInt8},
+    CppType{"char", DataType::kInt8},
+    CppType{"c10::Float8_e4m3fn", DataType::kFp8},
     CppType{"c10::Float8_e5m2", DataType::kFp8},
 };
 

@@ -53,11 +53,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::vector<std::uint32_t> tile = integers(name, traits + kTraits.size());
   if (tile.size() < 4) throw UnsupportedError("the kernel traits lack head dim, block rows, block columns and warps");
   // Is_dropout, Is_causal, Is_local, Has_alibi, Is_even_MN, Is_even_K, Is_softcap, Return_softmax
-  const std::vector<std::uint32_t> flags =
-      integers(name, after_template(name, traits + kTraits.size() - 1));
+  const std::vector<std::uint32_t> flags = integers(name, after_template(name, traits + kTraits.size() - 1));
   if (flags.size() < 6) throw UnsupportedError("the kernel name lacks its flags (dropout, causal, local, ...)");
-  static constexpr const char* kRefused[] = {"dropout", nullptr, "a local window", "ALiBi", nullptr, nullptr, "softcap",
-                                             "returning the softmax"};
+  static constexpr const char* kRefused[] = {"dropout", nullptr, "a local window", "ALiBi",
+                                             nullptr,   nullptr, "softcap",        "returning the softmax"};
   for (std::size_t i = 0; i < std::min<std::size_t>(flags.size(), 8); ++i) {
     if (flags[i] != 0 && kRefused[i] != nullptr) throw UnsupportedError(fmt::format("{} is not modelled", kRefused[i]));
   }
@@ -81,7 +80,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
   c.name = name.substr(0, name.find('<'));
   check_attention_shape(c.shape, target, 32, 256);
-  const std::uint32_t registers = (c.registers + kRegisterGranularity - 1) / kRegisterGranularity * kRegisterGranularity;
+  const std::uint32_t registers =
+      (c.registers + kRegisterGranularity - 1) / kRegisterGranularity * kRegisterGranularity;
   const std::uint64_t by_registers = target.registers_per_sm / std::max(1U, registers * kThreads);
   const std::uint64_t smem = flash_mma_smem_bytes(c) + kReservedSmemBytes;
   const std::uint64_t by_smem =
@@ -97,6 +97,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
 
 }  // namespace
 
-FamilyParser flash_attention_2_family() { return FamilyParser{"flash_attention_2", &matches, &make, "flash_fwd_kernel"}; }
+FamilyParser flash_attention_2_family() {
+  return FamilyParser{"flash_attention_2", &matches, &make, "flash_fwd_kernel"};
+}
 
 }  // namespace strata

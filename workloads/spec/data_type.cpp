@@ -20,13 +20,13 @@ struct Spelling {
 
 /// The first ten are the canonical names in the order of the enumeration; the rest are what frameworks call them.
 constexpr std::array kSpellings = {
-    Spelling{"fp64", DataType::kFp64},     Spelling{"fp32", DataType::kFp32},     Spelling{"tf32", DataType::kTf32},
-    Spelling{"fp16", DataType::kFp16},     Spelling{"bf16", DataType::kBf16},     Spelling{"fp8", DataType::kFp8},
-    Spelling{"int8", DataType::kInt8},     Spelling{"int32", DataType::kInt32},   Spelling{"int4", DataType::kInt4},
-    Spelling{"bool", DataType::kBool},     Spelling{"double", DataType::kFp64},   Spelling{"float64", DataType::kFp64},
-    Spelling{"float", DataType::kFp32},    Spelling{"float32", DataType::kFp32},  Spelling{"half", DataType::kFp16},
-    Spelling{"float16", DataType::kFp16},  Spelling{"bfloat16", DataType::kBf16}, Spelling{"e4m3", DataType::kFp8},
-    Spelling{"fp8_e4m3", DataType::kFp8},  Spelling{"e5m2", DataType::kFp8},      Spelling{"fp8_e5m2", DataType::kFp8},
+    Spelling{"fp64", DataType::kFp64},    Spelling{"fp32", DataType::kFp32},     Spelling{"tf32", DataType::kTf32},
+    Spelling{"fp16", DataType::kFp16},    Spelling{"bf16", DataType::kBf16},     Spelling{"fp8", DataType::kFp8},
+    Spelling{"int8", DataType::kInt8},    Spelling{"int32", DataType::kInt32},   Spelling{"int4", DataType::kInt4},
+    Spelling{"bool", DataType::kBool},    Spelling{"double", DataType::kFp64},   Spelling{"float64", DataType::kFp64},
+    Spelling{"float", DataType::kFp32},   Spelling{"float32", DataType::kFp32},  Spelling{"half", DataType::kFp16},
+    Spelling{"float16", DataType::kFp16}, Spelling{"bfloat16", DataType::kBf16}, Spelling{"e4m3", DataType::kFp8},
+    Spelling{"fp8_e4m3", DataType::kFp8}, Spelling{"e5m2", DataType::kFp8},      Spelling{"fp8_e5m2", DataType::kFp8},
     Spelling{"float8", DataType::kFp8},
 };
 constexpr std::size_t kNumCanonical = 10;
@@ -57,9 +57,10 @@ DataType parse_data_type(const std::string& text) {
   }
   std::string names(kSpellings[0].text);
   for (std::size_t i = 1; i < kNumCanonical; ++i) names.append(", ").append(kSpellings[i].text);
-  const auto nearest = std::min_element(kSpellings.begin(), kSpellings.end(), [&](const Spelling& a, const Spelling& b) {
-    return edit_distance(lower, a.text) < edit_distance(lower, b.text);
-  });
+  const auto nearest =
+      std::min_element(kSpellings.begin(), kSpellings.end(), [&](const Spelling& a, const Spelling& b) {
+        return edit_distance(lower, a.text) < edit_distance(lower, b.text);
+      });
   std::string message = fmt::format("'{}' is not a data type; expected one of {}", text.substr(0, 64), names);
   if (edit_distance(lower, nearest->text) <= 2) message += fmt::format("; did you mean '{}'?", nearest->text);
   throw InputError(Diagnostic{{}, 0, 0, "dtype", message});

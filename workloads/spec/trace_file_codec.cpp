@@ -85,7 +85,8 @@ void check_names(const Operation& op) {
               op.mem.dir <= MemDir::kPrefetch && op.mem.policy <= CachePolicy::kNoAllocate &&
               op.mem.pattern <= Pattern::kTable;
   for (const Wait& w : op.waits) good = good && w.cls <= TokenClass::kGlobalCounter;
-  for (const Signal& s : op.completes) good = good && s.cls <= TokenClass::kGlobalCounter && s.at <= SignalAt::kDataVisible;
+  for (const Signal& s : op.completes)
+    good = good && s.cls <= TokenClass::kGlobalCounter && s.at <= SignalAt::kDataVisible;
   if (!good) throw Malformed{"an operation with an unknown name"};
 }
 

@@ -1,7 +1,8 @@
 /// Layout of a trace file, little endian.
 ///
 ///   header   "STRATATR", version (4 bytes), operations per block (4 bytes), checksum of these 16 bytes
-///   blocks   zstd frames, one after another: kBlockOps operations each, the last one fewer, in the order CTA 0 stream 0,
+///   blocks   zstd frames, one after another: kBlockOps operations each, the last one fewer, in the order CTA 0 stream
+///   0,
 ///            CTA 0 stream 1, ... whatever the streams' borders
 ///   index    one zstd frame: launch, totals, shapes, operations of every stream, size and checksum of every block,
 ///            lane-address tables
@@ -24,7 +25,7 @@ namespace strata::trace_file {
 inline constexpr std::uint32_t kBlockOps = 512;
 inline constexpr std::size_t kHeaderBytes = 24;
 inline constexpr std::size_t kFooterBytes = 64;
-inline constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 20;   ///< uncompressed
+inline constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 20;  ///< uncompressed
 inline constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{1} << 32;  ///< uncompressed
 
 /// 64-bit checksum over pieces: any change of one aligned 8-byte word changes it; pieces may be cut anywhere.

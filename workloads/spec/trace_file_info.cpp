@@ -11,8 +11,9 @@ namespace strata {
 using namespace trace_file;
 
 const char* to_string(OpKind kind) {
-  static constexpr std::array<const char*, kNumOpKinds> kNames = {
-      "compute", "mma_sync", "wgmma", "shared", "memory", "cp_async", "tma", "barrier", "setmaxnreg", "fetch_tile", "nop"};
+  static constexpr std::array<const char*, kNumOpKinds> kNames = {"compute",    "mma_sync",   "wgmma", "shared",
+                                                                  "memory",     "cp_async",   "tma",   "barrier",
+                                                                  "setmaxnreg", "fetch_tile", "nop"};
   const auto i = static_cast<std::size_t>(kind);
   return i < kNames.size() ? kNames[i] : "unknown";
 }

@@ -70,10 +70,10 @@ class FileSource final : public TraceSource {
     if (cache_.size() < kCachedBlocks) {
       cache_.emplace_back();
     } else {
-      slot = static_cast<std::size_t>(
-          std::min_element(cache_.begin(), cache_.end(),
-                           [](const Cached& a, const Cached& b) { return a.used < b.used; }) -
-          cache_.begin());
+      slot =
+          static_cast<std::size_t>(std::min_element(cache_.begin(), cache_.end(),
+                                                    [](const Cached& a, const Cached& b) { return a.used < b.used; }) -
+                                   cache_.begin());
       slot_of_[cache_[slot].block] = kNotCached;
     }
     Cached& entry = cache_[slot];

@@ -155,8 +155,8 @@ TEST_CASE("attention: memory operations stay inside the buffers", "[workloads][a
     for (std::uint64_t cta = 0; cta < source->launch().num_ctas(); ++cta) {
       test::walk_cta(*source, cta, [&](const StreamId&, const Operation& op) {
         if (op.mem.rows == 0) return;
-        const std::uint64_t end = op.mem.address + (op.mem.rows - 1) * static_cast<std::uint64_t>(op.mem.row_pitch) +
-                                  op.mem.row_bytes;
+        const std::uint64_t end =
+            op.mem.address + (op.mem.rows - 1) * static_cast<std::uint64_t>(op.mem.row_pitch) + op.mem.row_bytes;
         bool inside = false;
         for (const Buffer& b : source->launch().buffers) inside |= op.mem.address >= b.base && end <= b.base + b.bytes;
         if (!inside) FAIL("operation at " << op.mem.address << " of pc " << op.pc);

@@ -1,11 +1,12 @@
 /// Streaming elementwise kernels: bytes, ragged ends, lane patterns, options.
+#include "workloads/kernels/elementwise.hpp"
+
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
 #include "tests/support/recorded_rows.hpp"
 #include "tests/support/trace_totals.hpp"
 #include "tests/unit/workloads/kernels/untimed_run.hpp"
-#include "workloads/kernels/elementwise.hpp"
 #include "workloads/kernels/elementwise_spec.hpp"
 
 using namespace strata;
@@ -51,8 +52,8 @@ TEST_CASE("elementwise: loads of all inputs are issued before the first use", "[
     kinds.push_back(op.kind);
     if (op.kind == OpKind::kCompute) waited = op.waits[0].count;
   });
-  CHECK(kinds == std::vector<OpKind>{OpKind::kMemory, OpKind::kMemory, OpKind::kMemory, OpKind::kCompute,
-                                     OpKind::kMemory});
+  CHECK(kinds ==
+        std::vector<OpKind>{OpKind::kMemory, OpKind::kMemory, OpKind::kMemory, OpKind::kCompute, OpKind::kMemory});
   CHECK(waited == 3);
 }
 

@@ -1,14 +1,16 @@
 /// Microbenchmark traces: what they ask for, and that they finish.
+#include "workloads/kernels/microbench.hpp"
+
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
 #include "tests/support/trace_totals.hpp"
 #include "tests/unit/workloads/kernels/untimed_run.hpp"
-#include "workloads/kernels/microbench.hpp"
 
 using namespace strata;
 
-TEST_CASE("microbench: a load chain visits its addresses in order, each load after the last", "[workloads][microbench]") {
+TEST_CASE("microbench: a load chain visits its addresses in order, each load after the last",
+          "[workloads][microbench]") {
   LoadChainConfig c;
   c.addresses = strided_addresses(1 << 20, 4096, 128);
   c.passes = 2;

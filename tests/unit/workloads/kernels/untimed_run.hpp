@@ -44,9 +44,7 @@ class UntimedRun {
   using Key = std::tuple<TokenClass, std::uint32_t, std::uint32_t>;
 
   static bool per_stream(TokenClass c) { return c == TokenClass::kScoreboard || c == TokenClass::kAsyncGroup; }
-  Key key(const Stream& s, TokenClass c, std::uint8_t slot) const {
-    return {c, slot, per_stream(c) ? s.id.stream : 0};
-  }
+  Key key(const Stream& s, TokenClass c, std::uint8_t slot) const { return {c, slot, per_stream(c) ? s.id.stream : 0}; }
   std::uint32_t phases(const Stream& s, TokenClass c, std::uint8_t slot) const {
     const auto it = arrivals_.find(key(s, c, slot));
     if (it == arrivals_.end()) return 0;

@@ -60,11 +60,12 @@ TEST_CASE("FlashAttention-2: counts of recorded launches", "[workloads][attentio
 }
 
 TEST_CASE("cuDNN attention: counts of recorded launches", "[workloads][attention][conformance]") {
-  const Means means = check_family("cudnn_sm90_attention", [](const test::RecordedRow& row, const test::TraceTotals& t) {
-    CHECK(t.tensor_insts == static_cast<std::uint64_t>(row.number("tensor_insts")));
-    CHECK(std::abs(error_of(t.delivered_sectors, row.number("xbar2l1_read_sectors"))) < 0.01);
-    CHECK(std::abs(error_of(t.stored_sectors, row.number("l12xbar_write_sectors"))) < 0.01);
-  });
+  const Means means =
+      check_family("cudnn_sm90_attention", [](const test::RecordedRow& row, const test::TraceTotals& t) {
+        CHECK(t.tensor_insts == static_cast<std::uint64_t>(row.number("tensor_insts")));
+        CHECK(std::abs(error_of(t.delivered_sectors, row.number("xbar2l1_read_sectors"))) < 0.01);
+        CHECK(std::abs(error_of(t.stored_sectors, row.number("l12xbar_write_sectors"))) < 0.01);
+      });
   CHECK(means.launches == 7);
   CHECK(means.instructions < 0.02);
   CHECK(means.wavefronts < 0.02);
@@ -99,7 +100,8 @@ TEST_CASE("attention library: names of other profilers, tiles and flags", "[work
   CHECK(causal.source->launch().grid == Dim3{4, 1, 2});
   CHECK(test::trace_totals(*causal.source).tensor_insts == 2 * 1024 * 10);
   CHECK_THROWS_AS(resolve_launch(row(kineto, "1,2,2,512,512,128,1,flash"), test::hopper_facts()), UnsupportedError);
-  const char* cudnn = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0";
+  const char* cudnn =
+      "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0";
   CHECK(resolve_launch(row(cudnn, "1,2,2,512,512,64,0,cudnn"), test::hopper_facts()).source->launch().grid.x == 132);
   CHECK_THROWS_AS(resolve_launch(row(cudnn, "1,2,2,512"), test::hopper_facts()), UnsupportedError);
 }
@@ -111,7 +113,8 @@ TEST_CASE("elementwise library: functors, types and sizes from names", "[workloa
   r.shape = "128,1000";
   r.kernel =
       "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
-      "at::native::GeluType)::{lambda()#1}::operator()() const::{lambda()#4}::operator()() const::{lambda(c10::Half)#1}, "
+      "at::native::GeluType)::{lambda()#1}::operator()() const::{lambda()#4}::operator()() "
+      "const::{lambda(c10::Half)#1}, "
       "std::array<char*, 2ul> >(int, at::native::GeluCUDAKernelImpl, std::array<char*, 2ul>)";
   BuiltKernel k = resolve_launch(r, test::hopper_facts());
   CHECK(k.source->launch().buffers.back().bytes == 128 * 1000 * 2);

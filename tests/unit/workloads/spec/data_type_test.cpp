@@ -16,7 +16,7 @@ TEST_CASE("data type: every name that is printed parses back", "[workloads][spec
 }
 
 TEST_CASE("data type: an unknown name is refused with the valid ones and the nearest", "[workloads][spec]") {
-  CHECK_THROWS_WITH(parse_data_type("bf61"), Catch::Contains("'bf61'") && Catch::Contains("fp64") &&
-                                                 Catch::Contains("did you mean 'bf16'"));
+  CHECK_THROWS_WITH(parse_data_type("bf61"),
+                    Catch::Contains("'bf61'") && Catch::Contains("fp64") && Catch::Contains("did you mean 'bf16'"));
   CHECK_THROWS_AS(parse_data_type(""), InputError);
 }

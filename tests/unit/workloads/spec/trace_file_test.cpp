@@ -1,4 +1,6 @@
 /// Trace files: replay gives the recorded operations; damaged files are refused with a reason.
+#include "workloads/spec/trace_file.hpp"
+
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -7,7 +9,6 @@
 #include <functional>
 
 #include "sim/base/error.hpp"
-#include "workloads/spec/trace_file.hpp"
 
 using namespace strata;
 
@@ -50,8 +51,8 @@ class Irregular final : public TraceSource {
     op.warp_insts = op.issue_slots;
     op.waits[1] = Wait{TokenClass::kMbarrier, 3, static_cast<std::uint32_t>(hash >> 16)};
     op.waits[2].count = 77;  // unused wait, kept all the same
-    op.completes[0] = Signal{TokenClass::kScoreboard, 1, SignalAt::kOperandsRead, 2,
-                             static_cast<std::uint16_t>(id.cluster_rank + 1)};
+    op.completes[0] =
+        Signal{TokenClass::kScoreboard, 1, SignalAt::kOperandsRead, 2, static_cast<std::uint16_t>(id.cluster_rank + 1)};
     op.mem.address = i % 3 == 0 ? 0 : hash;
     op.mem.row_pitch = -static_cast<std::int64_t>(i % 2);
     op.mem.lane_pitch = i % 2 == 0 ? -4 : 4;
@@ -111,9 +112,7 @@ std::string read_all(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-void write_all(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
+void write_all(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 std::string error_of(const std::function<void()>& f) {
   try {
