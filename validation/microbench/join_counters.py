@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Joins the counters that run_counters.sh read with the rows of the program that made the launches.
+
+  join_counters.py OUTDIR
+
+Writes OUTDIR/X_counters.csv (bench,series,x,x_unit,metric,value,unit) from OUTDIR/X_ncu.csv (ncu's raw page) and the
+program's own CSV, row by row: the n-th profiled launch made the n-th row.
+"""
+import csv
+import os
+import sys
+
+LABELS = {"lrc": "lrc_under_ncu", "lrc_units": "lrc_units_under_ncu", "lrc_cold": "lrc_cold_under_ncu", "empty": "empty_under_ncu",
+          "hbm_traffic": "hbm_traffic", "hbm_traffic_hits": "hbm_traffic", "clocks": "hbm_traffic"}
+SKIP = ("device__", "launch__", "nvlink__", "numa__", "profiler__", "c2clink__")
+
+
+def launches(path):
+    with open(path, newline="") as f:
+        rows = list(csv.reader(line for line in f if line.startswith('"')))
+    if len(rows) < 3:
+        return []
+    head, units = rows[0], rows[1]
+    return [{h: (v, u) for h, u, v in zip(head, units, row)} for row in rows[2:]]
+
+
+def keep(name):
+    return "__" in name and not name.startswith(SKIP) and (name.endswith((".sum", ".max", ".avg.per_second")) or "." not in name)
+
+
+def wanted(all_names):
+    """Of the .sum/.max/.avg variants that ncu prints, the requested one: .sum where there is one."""
+    chosen = {}
+    for name in all_names:
+        if not keep(name) or "maximum_warps" in name:
+            continue
+        base, _, kind = name.partition(".")
+        best = chosen.get(base)
+        prefer = {"sum": 2, "max": 1, "avg.per_second": 3}.get(kind, 0)
+        if base == "sm__cycles_elapsed" and kind == "max":
+            prefer = 4
+        if best is None or prefer > best[0]:
+            chosen[base] = (prefer, name)
+    return [name for _, name in chosen.values()]
+
+
+def main(out):
+    for name, labels in LABELS.items():
+        raw, rows = os.path.join(out, name + "_ncu.csv"), os.path.join(out, labels + ".csv")
+        if not (os.path.exists(raw) and os.path.exists(rows)):
+            continue
+        with open(rows, newline="") as f:
+            labelled = list(csv.DictReader(f))
+        counted = launches(raw)
+        if len(counted) != len(labelled):
+            print(f"join_counters.py: {name}: {len(counted)} launches, {len(labelled)} rows; left out", file=sys.stderr)
+            continue
+        with open(os.path.join(out, name + "_counters.csv"), "w", newline="") as f:
+            w = csv.writer(f)
+            w.writerow(["bench", "series", "x", "x_unit", "metric", "value", "unit"])
+            for label, launch in zip(labelled, counted):
+                for metric in wanted(launch):
+                    value, unit = launch[metric]
+                    w.writerow([label["bench"], label["series"], label["x"], label["x_unit"], metric, value.replace(",", ""), unit])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else (print(__doc__) or 2))
