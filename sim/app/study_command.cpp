@@ -1,8 +1,8 @@
 /// strata study first-light: what `scripts/quickstart.sh` shows.
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
-#include <memory>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/hw/system/simulator.hpp"
@@ -15,30 +15,35 @@ namespace strata::app {
 
 namespace {
 
+StudyColumn run_case(const StudyCase& study, Progress& progress) {
+  GpuChoice choice;
+  choice.gpu = study.gpu;
+  const GpuConfig gpu = load_gpu(choice).config;
+  const BuiltKernel kernel = study_kernel(study.kernel).make(study.options, target_facts(gpu));
+  SimulationOptions options;
+  options.progress = [&](double done) {
+    constexpr double kPercent = 100;
+    progress.show(fmt::format("{} on {}, {:.0f} % of the CTAs", study.title, study.gpu, kPercent * done));
+  };
+  StudyColumn column;
+  column.title = study.title;
+  column.gpu = study.gpu;
+  column.result = simulate(gpu, *kernel.source, options);
+  column.result.description = kernel.description;
+  if (study.kernel == std::string_view("flash_attention")) {
+    column.unfused = unfused_attention_bound(gpu, column.result.sm_clock_mhz);
+  }
+  return column;
+}
+
 int run_first_light() {
   Progress progress("study");
-  std::vector<StudyColumn> columns;
-  for (const StudyCase& study : first_light_cases()) {
-    GpuChoice choice;
-    choice.gpu = study.gpu;
-    const GpuConfig gpu = load_gpu(choice).config;
-    const KernelSpec& spec = study_kernel(study.kernel);
-    const BuiltKernel kernel = spec.make(study.options, target_facts(gpu));
-    SimulationOptions options;
-    options.progress = [&](double done) {
-      constexpr double kPercent = 100;
-      progress.show(fmt::format("{} on {}, {:.0f} % of the CTAs", study.title, study.gpu, kPercent * done));
-    };
-    StudyColumn column;
-    column.title = study.title;
-    column.gpu = study.gpu;
-    column.result = simulate(gpu, *kernel.source, options);
-    column.result.description = kernel.description;
-    if (study.kernel == std::string("flash_attention")) {
-      column.unfused = unfused_attention_bound(gpu, column.result.sm_clock_mhz);
-    }
-    columns.push_back(std::move(column));
-  }
+  const std::vector<StudyCase>& cases = first_light_cases();
+  std::vector<StudyColumn> columns(cases.size());
+  // Independent simulations, each with its own result: the table does not depend on the number of threads.
+  tbb::parallel_for(
+      std::size_t{0}, cases.size(), [&](std::size_t i) { columns[i] = run_case(cases[i], progress); },
+      tbb::simple_partitioner{});
   fmt::print("{}", study_table(columns));
   return kExitDone;
 }

@@ -3,21 +3,20 @@
 namespace strata {
 
 std::string to_string(const Diagnostic& d) {
-  std::string out;
-  if (!d.file.empty()) {
-    out += d.file;
-    if (d.line > 0) {
-      out += ":" + std::to_string(d.line);
-      if (d.column > 0) {
-        out += ":" + std::to_string(d.column);
-      }
+  std::string place = d.file;
+  if (!place.empty() && d.line > 0) {
+    place.append(":").append(std::to_string(d.line));
+    if (d.column > 0) {
+      place.append(":").append(std::to_string(d.column));
     }
-    out += ": ";
   }
-  if (!d.key.empty()) {
-    out += d.key + ": ";
+  std::string out;
+  for (const std::string* part : {static_cast<const std::string*>(&place), &d.key}) {
+    if (!part->empty()) {
+      out.append(*part).append(": ");
+    }
   }
-  return out + d.message;
+  return out.append(d.message);
 }
 
 namespace {

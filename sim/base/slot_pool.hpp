@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/huge_page_allocator.hpp"
+
 namespace strata {
 
 /// Cost: O(1) acquire and release; grows by doubling until the steady state, then never allocates.
@@ -37,7 +39,7 @@ class SlotPool {
   }
 
  private:
-  std::vector<T> items_;
+  std::vector<T, HugePageAllocator<T>> items_;
   std::vector<std::uint32_t> free_;
   std::size_t live_ = 0;
 };

@@ -28,7 +28,7 @@ static_assert(sizeof(Event) == 24);
 
 class EventQueue {
  public:
-  /// @param bucket_ticks width of a bucket; a quarter to one SM cycle works well.
+  /// @param bucket_ticks width of a bucket; a few SM cycles work well: small enough to sort, few enough to stay in the host's cache.
   explicit EventQueue(Tick bucket_ticks = 1) { reset(bucket_ticks); }
 
   void reset(Tick bucket_ticks) {
@@ -90,7 +90,7 @@ class EventQueue {
   }
 
  private:
-  static constexpr std::size_t kBuckets = 8192;
+  static constexpr std::size_t kBuckets = 1024;
 
   struct Later {
     bool operator()(const Event& x, const Event& y) const { return before(y, x); }

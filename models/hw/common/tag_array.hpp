@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/hw/common/chunk.hpp"
+#include "sim/base/huge_page_allocator.hpp"
 
 namespace strata {
 
@@ -121,8 +122,8 @@ class TagArray {
   }
 
   std::uint32_t ways_ = 1;
-  std::vector<Set> sets_;
-  std::vector<std::uint32_t> filler_;
+  std::vector<Set, HugePageAllocator<Set>> sets_;
+  std::vector<std::uint32_t, HugePageAllocator<std::uint32_t>> filler_;
 };
 
 }  // namespace strata

@@ -44,8 +44,9 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
   context_.counters.add(Counter::kLtsSectors, sectors);
   context_.counters.add(Counter::kLtsReadSectors, sectors);
 
-  std::uint32_t& index = (partition == c.partition ? c.near_way : c.home_way)[i];
-  index = tags.find(set, line);
+  std::uint8_t& way = (partition == c.partition ? c.near_way : c.home_way)[i];
+  std::uint32_t index = tags.find(set, line);
+  way = static_cast<std::uint8_t>(index % TagArray::kMaxWays);
   if (index != TagArray::kMiss) {
     tags.touch(index);
     const auto missing = static_cast<std::uint8_t>(wanted & ~tags.valid(index));
@@ -68,6 +69,7 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
     index = tags.allocate(set, line, victim);
     if (index != TagArray::kMiss) {
       evict(victim, partition);
+      way = static_cast<std::uint8_t>(index % TagArray::kMaxWays);
       tags.set_pending(index, wanted, chunk);
     }
   }
@@ -159,8 +161,9 @@ void L2::fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partit
   const Chunk& c = context_.chunks[chunk];
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::uint32_t index = (partition == c.partition ? c.near_way : c.home_way)[i];
-    if (index == TagArray::kMiss || !tags_[partition].holds(index, c.line[i])) {
+    const std::uint32_t set = map_.set(c.line[i], map_.home(c.line[i]).slice);
+    const std::uint32_t index = set * TagArray::kMaxWays + (partition == c.partition ? c.near_way : c.home_way)[i];
+    if (!tags_[partition].holds(index, c.line[i])) {
       continue;  // read around the cache
     }
     tags_[partition].fill(index, chunk, c.mask[i]);

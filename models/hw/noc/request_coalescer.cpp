@@ -23,15 +23,16 @@ bool RequestCoalescer::merge(std::uint32_t chunk) {
     return false;
   }
   Chunk& c = context_.chunks[chunk];
+  static_assert(kEntries == 1U << (32 - 22));
   if (c.atomic) {
     return false;
   }
-  const std::uint32_t hash = (c.line[0] * 0x9e3779b1U) >> 20;
-  Entry& e = table_[std::size_t{group_of_sm_[c.sm]} * kEntries + hash % kEntries];
-  if (e.chunk != kNoHandle) {
+  const std::uint32_t slot = (c.line[0] * 0x9e3779b1U) >> 22;
+  Entry& e = table_[std::size_t{group_of_sm_[c.sm]} * kEntries + slot];
+  if (e.line == c.line[0]) {
     Chunk& first = context_.chunks[e.chunk];
     const bool open = first.generation == e.generation && !first.replied && e.merges + 1 < merge_limit_ &&
-                      (window_ == 0 || context_.now() - e.opened <= window_);
+                      (window_ == 0 || context_.now() - first.at_l2 <= window_);
     if (open && first.count == c.count && first.line == c.line && first.mask == c.mask) {
       ++e.merges;
       c.merged = true;
@@ -40,7 +41,8 @@ bool RequestCoalescer::merge(std::uint32_t chunk) {
       return true;
     }
   }
-  e = Entry{chunk, c.generation, 0, context_.now()};
+  c.at_l2 = context_.now();
+  e = Entry{c.line[0], chunk, c.generation, 0};
   return false;
 }
 

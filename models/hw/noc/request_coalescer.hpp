@@ -23,12 +23,12 @@ class RequestCoalescer {
 
  private:
   struct Entry {
+    std::uint32_t line = 0xffffffffU;  ///< first line of the open request
     std::uint32_t chunk = kNoHandle;
     std::uint32_t generation = 0;
     std::uint32_t merges = 0;
-    Tick opened = 0;
   };
-  static constexpr std::uint32_t kEntries = 4096;
+  static constexpr std::uint32_t kEntries = 1024;
 
   Context& context_;
   std::vector<std::uint16_t> group_of_sm_;

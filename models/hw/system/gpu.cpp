@@ -16,7 +16,7 @@ Context make_context(const GpuConfig& config, int sm_clock_mhz) {
   Context c;
   c.config = &config;
   c.time = TimeBase(sm_clock_mhz, config.clocks.l2_mhz, config.clocks.hbm_mhz);
-  c.events.reset(std::max<Tick>(1, c.time.sm / 2));
+  c.events.reset(2 * c.time.sm);
   c.chunks.reserve(1U << 14);
   c.transfers.reserve(1U << 14);
   return c;
