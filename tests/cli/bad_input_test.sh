@@ -16,7 +16,7 @@ expect_error 2 "unexpected argument 'extra'" run gemm "${small[@]}" extra
 expect_error 2 "l2.size" run gemm "${small[@]}" --set l2.sise_bytes=100MiB
 expect_error 2 "l2.ways" describe l2.wys
 expect_error 2 "dtype" run gemm "${small[@]}" --dtype bf17
-expect_error 2 "no command" --
+expect_error 2 "no command"
 
 # Values: wrong type, out of range, malformed.
 expect_error 2 "l2.size_bytes" run gemm "${small[@]}" --set l2.size_bytes=large
@@ -31,8 +31,8 @@ expect_error 2 "--m" run gemm --m -4 --n 256 --k 256
 expect_error 2 "--m" run gemm --m 99999999999999999999 --n 256 --k 256
 expect_error 2 "--m" run gemm --m 12x --n 256 --k 256
 expect_error 2 "--k" run gemm --m 256 --n 256
-expect_error 2 "memory" run gemm --m 1000000 --n 1000000 --k 1000000
-expect_error 2 "shared memory" run gemm_tma_wgmma "${small[@]}" --tile-m 256 --tile-n 256 --tile-k 64 --stages 30
+expect_error 2 "the device has" run gemm --m 1000000 --n 1000000 --k 1000000
+expect_error 2 "shared memory" run gemm_tma_wgmma "${small[@]}" --tile-m 128 --tile-n 128 --tile-k 64 --stages 30
 expect_error 2 "." run gemm_mma_sync "${small[@]}" --tile-m 512 --tile-n 512 --warp-m 512 --warp-n 512
 expect_error 2 "." run gemm_tma_wgmma "${small[@]}" --gpu a100-sxm4-80gb
 expect_error 2 "kv-heads" run flash_attention --heads 16 --kv-heads 3 --q-len 128
