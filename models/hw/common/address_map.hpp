@@ -15,12 +15,13 @@ class FixedDivisor {
   FixedDivisor() = default;
   explicit FixedDivisor(std::uint32_t d) : divisor_(d), factor_(~std::uint64_t{0} / d + 1) {}
   [[nodiscard]] std::uint32_t quotient(std::uint32_t x) const {
-    return divisor_ == 1 ? x : static_cast<std::uint32_t>((static_cast<unsigned __int128>(factor_) * x) >> 64);
+    return divisor_ == 1 ? x : static_cast<std::uint32_t>((static_cast<Wide>(factor_) * x) >> 64);
   }
   [[nodiscard]] std::uint32_t remainder(std::uint32_t x) const { return x - quotient(x) * divisor_; }
   [[nodiscard]] std::uint32_t divisor() const { return divisor_; }
 
  private:
+  __extension__ using Wide = unsigned __int128;
   std::uint32_t divisor_ = 1;
   std::uint64_t factor_ = 0;
 };

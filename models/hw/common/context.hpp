@@ -41,10 +41,19 @@ struct Context {
     transfers[h] = Transfer{};
     return h;
   }
-  void add_waiter(Chunk& on, std::uint32_t handle, std::uint8_t partition, bool is_transfer) {
+  /// Puts `handle` on the list of those who wait for `on`. False when it already is the newest one there: a chunk
+  /// that finds several of its lines in another's care waits once.
+  bool add_waiter(Chunk& on, std::uint32_t handle, std::uint8_t partition, bool is_transfer) {
+    if (on.waiters != kNoHandle) {
+      const WaiterNode& newest = waiters[on.waiters];
+      if (newest.handle == handle && newest.partition == partition && newest.is_transfer == is_transfer) {
+        return false;
+      }
+    }
     const std::uint32_t n = waiters.acquire();
     waiters[n] = WaiterNode{on.waiters, handle, partition, is_transfer};
     on.waiters = n;
+    return true;
   }
 };
 

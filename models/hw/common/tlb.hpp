@@ -1,6 +1,7 @@
 /// Address translation: one cache of pages per GPC, a shared level behind it, and the first touch of a page.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,24 +19,23 @@ class Tlb {
         lines_per_page_(static_cast<std::uint32_t>(config.tlb.page_bytes / config.l2.line_bytes)),
         miss_(l2_cycle * config.tlb.miss_cycles),
         cold_miss_(l2_cycle * config.tlb.cold_miss_cycles),
-        table_(config.topology.gpc_sms.size() * entries_, 0xffffffffU) {}
+        table_(config.topology.gpc_sms.size() * entries_) {}
 
-  /// Extra latency of translating `line` for an SM of `gpc`.
-  Tick look_up(std::uint32_t gpc, std::uint32_t line) {
+  /// Extra latency of translating `line` for an SM of `gpc` at `now`. Requests to a page whose translation is on its
+  /// way wait for it.
+  Tick look_up(std::uint32_t gpc, std::uint32_t line, Tick now) {
     const std::uint32_t page = line / lines_per_page_;
-    std::uint32_t& entry = table_[gpc * entries_ + page % entries_];
-    if (entry == page) {
-      return 0;
+    Entry& entry = table_[gpc * entries_ + page % entries_];
+    if (entry.page != page) {
+      if (page >= shared_ready_.size()) {
+        shared_ready_.resize(page + 1, kNever);
+      }
+      if (shared_ready_[page] == kNever) {
+        shared_ready_[page] = now + cold_miss_;
+      }
+      entry = Entry{page, std::max(now + miss_, shared_ready_[page])};
     }
-    entry = page;
-    if (page >= touched_.size()) {
-      touched_.resize(page + 1, false);
-    }
-    if (!touched_[page]) {
-      touched_[page] = true;
-      return cold_miss_;
-    }
-    return miss_;
+    return entry.ready > now ? entry.ready - now : 0;
   }
 
  private:
@@ -43,8 +43,12 @@ class Tlb {
   std::uint32_t lines_per_page_ = 1;
   Tick miss_ = 0;
   Tick cold_miss_ = 0;
-  std::vector<std::uint32_t> table_;
-  std::vector<bool> touched_;
+  struct Entry {
+    std::uint32_t page = 0xffffffffU;
+    Tick ready = 0;
+  };
+  std::vector<Entry> table_;
+  std::vector<Tick> shared_ready_;  ///< when the shared level has a page's translation; kNever = never touched
 };
 
 }  // namespace strata

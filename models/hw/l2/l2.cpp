@@ -55,8 +55,9 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
     }
     const std::uint8_t pending = tags.pending(index);
     if ((missing & pending) != 0) {
-      context_.add_waiter(context_.chunks[tags.filler(index)], chunk, static_cast<std::uint8_t>(partition), false);
-      ++c.outstanding;
+      if (context_.add_waiter(context_.chunks[tags.filler(index)], chunk, static_cast<std::uint8_t>(partition), false)) {
+        ++c.outstanding;
+      }
     }
     const auto fetch = static_cast<std::uint8_t>(missing & ~pending);
     if (fetch != 0 && pending == 0) {

@@ -124,7 +124,7 @@ void Sm::finish_piece(std::uint32_t transfer, Tick done, ServedBy served) {
 
 void Sm::send_read(std::uint32_t chunk, Tick at) {
   const Chunk& c = context().chunks[chunk];
-  const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0]);
+  const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0], context().now());
   context().post(at + port_->request_latency + translation, EventKind::kReadAtL2, 0, chunk);
 }
 
@@ -169,8 +169,9 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
         const std::uint8_t pending = l1_.pending(index);
         if ((fetch & pending) != 0) {
           // Hit on a miss: wait for whoever fetches the line. Its own chunk may still be gathering lines.
-          context().add_waiter(context().chunks[l1_.filler(index)], transfer, kAtSm, true);
-          ++context().transfers[transfer].remaining;
+          if (context().add_waiter(context().chunks[l1_.filler(index)], transfer, kAtSm, true)) {
+            ++context().transfers[transfer].remaining;
+          }
           fetch = static_cast<std::uint8_t>(fetch & ~pending);
         }
         sectors_hit += sectors - count_sectors(fetch);
@@ -301,7 +302,7 @@ void Sm::pump() {
     }
     store_queue_.pop();
     const Tick sent = port_->write.reserve(std::max(now, q.earliest), std::int64_t{c.sectors} * kSectorBytes);
-    const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0]);
+    const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0], context().now());
     context().post(sent + port_->request_latency + translation, EventKind::kWriteAtL2, 0, q.chunk);
     Transfer& t = context().transfers[c.transfer];
     if (--t.unsent == 0) {
