@@ -1,0 +1,116 @@
+#include "models/hw/common/address_map.hpp"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "sim/config/gpu_description.hpp"
+
+using namespace strata;
+
+namespace {
+
+struct Spread {
+  double slices;      ///< fullest slice over the mean
+  double channels;    ///< fullest pseudo-channel over the mean
+  double partitions;  ///< fuller partition over the mean
+};
+
+/// How `lines` lines, `pitch_lines` apart, fall on slices, channels and partitions.
+Spread spread(const GpuConfig& gpu, std::uint32_t first, std::uint32_t lines, std::uint32_t pitch_lines) {
+  const AddressMap map(gpu);
+  std::vector<double> slice(map.partitions() * map.slices_per_partition());
+  std::vector<double> channel(static_cast<std::size_t>(gpu.num_pseudo_channels()));
+  std::vector<double> partition(map.partitions());
+  for (std::uint32_t i = 0; i < lines; ++i) {
+    const LineHome h = map.home(first + i * pitch_lines);
+    slice[h.partition * map.slices_per_partition() + h.slice] += 1;
+    channel[h.pseudo_channel] += 1;
+    partition[h.partition] += 1;
+  }
+  const auto over_mean = [lines](const std::vector<double>& v) {
+    return *std::max_element(v.begin(), v.end()) * static_cast<double>(v.size()) / lines;
+  };
+  return {over_mean(slice), over_mean(channel), over_mean(partition)};
+}
+
+}  // namespace
+
+TEST_CASE("FixedDivisor: quotient and remainder are those of a division", "[address_map][property]") {
+  CHECK(rc::check([] {
+    const auto d = *rc::gen::suchThat(rc::gen::arbitrary<std::uint32_t>(), [](std::uint32_t v) { return v > 0; });
+    const FixedDivisor divisor(d);
+    for (const std::uint32_t x :
+         {*rc::gen::arbitrary<std::uint32_t>(), d - 1, d, d + 1, 0U, 0xffffffffU, 0xfffffffeU}) {
+      RC_ASSERT(divisor.quotient(x) == x / d);
+      RC_ASSERT(divisor.remainder(x) == x % d);
+    }
+  }));
+  for (std::uint32_t d = 1; d <= 256; ++d) {
+    for (const std::uint32_t x : {0U, 1U, d - 1, d, 2 * d - 1, 1U << 31, 0xffffffffU}) {
+      REQUIRE(FixedDivisor(d).quotient(x) == x / d);
+    }
+  }
+}
+
+TEST_CASE("AddressMap: every line of every GPU has a home within range", "[address_map][property]") {
+  for (const std::string& name : list_gpus()) {
+    const GpuConfig gpu = load_gpu(name).config;
+    const AddressMap map(gpu);
+    INFO(name);
+    const auto channels = static_cast<std::uint32_t>(gpu.num_pseudo_channels());
+    CHECK(map.partitions() * map.slices_per_partition() == static_cast<std::uint32_t>(gpu.l2.slices));
+    CHECK(rc::check([&] {
+      const auto line = *rc::gen::arbitrary<std::uint32_t>();
+      const LineHome h = map.home(line);
+      RC_ASSERT(h.partition < map.partitions());
+      RC_ASSERT(h.slice < map.slices_per_partition());
+      RC_ASSERT(h.pseudo_channel < channels);
+      RC_ASSERT(h.pseudo_channel / (channels / map.partitions()) == h.partition);
+      RC_ASSERT(h.bank < gpu.hbm.bank_groups * gpu.hbm.banks_per_group);
+      const std::uint32_t set = map.set(line, h.slice);
+      RC_ASSERT(set / map.sets_per_slice() == h.slice);
+    }));
+  }
+}
+
+TEST_CASE("AddressMap: a row holds as many lines of one channel as it has bytes", "[address_map]") {
+  const GpuConfig gpu = load_gpu("h100-sxm5-80gb").config;
+  const AddressMap map(gpu);
+  const auto lines_per_row = static_cast<std::uint32_t>(gpu.hbm.row_bytes / 128);
+  const std::uint32_t super = lines_per_row * static_cast<std::uint32_t>(gpu.num_pseudo_channels());
+  std::vector<std::uint32_t> count(static_cast<std::size_t>(gpu.num_pseudo_channels()));
+  for (std::uint32_t line = 7 * super; line < 8 * super; ++line) {
+    const LineHome h = map.home(line);
+    CHECK(h.row == 7);
+    ++count[h.pseudo_channel];
+  }
+  for (const std::uint32_t n : count) CHECK(n == lines_per_row);
+}
+
+TEST_CASE("AddressMap: a run of lines spreads evenly over slices and channels", "[address_map]") {
+  for (const std::string& name : list_gpus()) {
+    const GpuConfig gpu = load_gpu(name).config;
+    for (const std::uint32_t first : {0U, 12345U, 1U << 25}) {
+      const Spread s = spread(gpu, first, 65536, 1);
+      INFO(name << " from line " << first);
+      CHECK(s.slices < 1.05);
+      CHECK(s.channels < 1.05);
+      CHECK(s.partitions < 1.02);
+    }
+  }
+}
+
+TEST_CASE("AddressMap: columns of a power-of-two pitch spread over slices and channels", "[address_map]") {
+  const GpuConfig gpu = load_gpu("h100-sxm5-80gb").config;
+  // 16,384 lines are about 102 per pseudo-channel; random placement would fill the fullest about 1.3 times.
+  for (std::uint32_t pitch = 2; pitch <= 4096; pitch *= 2) {
+    const Spread s = spread(gpu, 1U << 25, 16384, pitch);
+    INFO("pitch of " << pitch * 128 << " bytes");
+    CHECK(s.slices < 1.45);
+    CHECK(s.channels < 1.45);
+    CHECK(s.partitions < 1.1);
+  }
+}

@@ -1,0 +1,136 @@
+#include "models/hw/common/tag_array.hpp"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+using namespace strata;
+
+namespace {
+
+/// One set as a list, most recently used first.
+struct NaiveSet {
+  struct Line {
+    std::uint32_t tag = TagArray::kInvalidTag;
+    std::uint8_t valid = 0;
+    std::uint8_t dirty = 0;
+    std::uint8_t pending = 0;
+    std::uint32_t filler = kNoHandle;
+  };
+  std::vector<Line> lines;
+
+  Line* find(std::uint32_t tag) {
+    const auto it = std::find_if(lines.begin(), lines.end(), [tag](const Line& l) { return l.tag == tag; });
+    return it == lines.end() ? nullptr : &*it;
+  }
+  void touch(std::uint32_t tag) {
+    const auto it = std::find_if(lines.begin(), lines.end(), [tag](const Line& l) { return l.tag == tag; });
+    std::rotate(lines.begin(), it, it + 1);
+  }
+  bool allocate(std::uint32_t tag, TagArray::Victim& victim) {
+    for (auto it = lines.rbegin(); it != lines.rend(); ++it) {
+      if (it->pending != 0) continue;
+      victim = TagArray::Victim{it->tag, it->dirty};
+      *it = Line{tag, 0, 0, 0, kNoHandle};
+      touch(tag);
+      return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", "[tags][property]") {
+  CHECK(rc::check([] {
+    const auto ways = *rc::gen::inRange<std::uint32_t>(1, TagArray::kMaxWays + 1);
+    constexpr std::uint32_t kSets = 3;
+    TagArray tags(kSets, ways);
+    std::vector<NaiveSet> naive(kSets);
+    for (NaiveSet& s : naive) s.lines.resize(ways);
+    const int steps = *rc::gen::inRange(1, 400);
+    for (int i = 0; i < steps; ++i) {
+      const auto set = *rc::gen::inRange<std::uint32_t>(0, kSets);
+      const auto line = *rc::gen::inRange<std::uint32_t>(0, 2 * TagArray::kMaxWays);
+      const auto mask = *rc::gen::inRange<std::uint8_t>(1, 16);
+      std::uint32_t index = tags.find(set, line);
+      NaiveSet::Line* expected = naive[set].find(line);
+      RC_ASSERT((index != TagArray::kMiss) == (expected != nullptr));
+      if (expected == nullptr) {
+        TagArray::Victim victim;
+        TagArray::Victim wanted;
+        index = tags.allocate(set, line, victim);
+        RC_ASSERT((index != TagArray::kMiss) == naive[set].allocate(line, wanted));
+        RC_ASSERT(victim.line == wanted.line);
+        RC_ASSERT(victim.dirty == wanted.dirty);
+        if (index == TagArray::kMiss) continue;
+        expected = naive[set].find(line);
+      }
+      RC_ASSERT(tags.holds(index, line));
+      switch (*rc::gen::inRange(0, 4)) {
+        case 0:
+          tags.touch(index);
+          naive[set].touch(line);
+          expected = naive[set].find(line);
+          break;
+        case 1:
+          tags.dirty(index) = mask;
+          expected->dirty = mask;
+          break;
+        case 2:
+          if (expected->pending == 0) {
+            tags.set_pending(index, mask, static_cast<std::uint32_t>(i));
+            expected->pending = mask;
+            expected->filler = static_cast<std::uint32_t>(i);
+          }
+          break;
+        default:
+          if (expected->pending != 0) {
+            tags.fill(index, expected->filler, 0);
+            expected->valid = static_cast<std::uint8_t>(expected->valid | expected->pending);
+            expected->pending = 0;
+          } else {
+            tags.fill(index, 1u << 30, mask);
+            expected->valid = static_cast<std::uint8_t>(expected->valid | mask);
+          }
+      }
+      RC_ASSERT(tags.valid(index) == expected->valid);
+      RC_ASSERT(tags.dirty(index) == expected->dirty);
+      RC_ASSERT(tags.pending(index) == expected->pending);
+    }
+  }));
+}
+
+TEST_CASE("TagArray: a line that is being filled is never evicted", "[tags]") {
+  TagArray tags(1, 4);
+  TagArray::Victim victim;
+  for (std::uint32_t line = 0; line < 4; ++line) {
+    tags.set_pending(tags.allocate(0, line, victim), 0xf, line);
+  }
+  CHECK(tags.allocate(0, 9, victim) == TagArray::kMiss);
+  tags.fill(tags.find(0, 2), 2, 0xf);
+  REQUIRE(tags.allocate(0, 9, victim) != TagArray::kMiss);
+  CHECK(victim.line == 2);
+  CHECK(tags.find(0, 0) != TagArray::kMiss);
+}
+
+TEST_CASE("TagArray: a fill by someone else leaves pending sectors pending", "[tags]") {
+  TagArray tags(1, 4);
+  TagArray::Victim victim;
+  const std::uint32_t index = tags.allocate(0, 5, victim);
+  tags.set_pending(index, 0x3, 7);
+  tags.fill(index, 8, 0xf);
+  CHECK(tags.valid(index) == 0xc);
+  CHECK(tags.pending(index) == 0x3);
+  tags.fill(index, 7, 0);
+  CHECK(tags.valid(index) == 0xf);
+  CHECK(tags.pending(index) == 0);
+}
+
+TEST_CASE("Sectors of a 4-bit mask are counted", "[tags]") {
+  for (std::uint32_t mask = 0; mask < 16; ++mask) {
+    CHECK(count_sectors(mask) == (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1));
+  }
+}

@@ -1,0 +1,54 @@
+#include "models/hw/system/clock_model.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "sim/base/error.hpp"
+#include "sim/config/gpu_description.hpp"
+
+using namespace strata;
+
+namespace {
+const GpuConfig& h100() {
+  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
+  return config;
+}
+WorkTotals work(double tensor_flops, double bytes) {
+  WorkTotals w;
+  w.tensor_flops = tensor_flops;
+  w.compulsory_read_bytes = bytes;
+  return w;
+}
+}  // namespace
+
+TEST_CASE("Clock model: a given clock is rounded, and clamped to the part's maximum", "[clock]") {
+  CHECK(choose_clock(h100(), {}, 1500).sm_mhz == 1500);
+  CHECK(choose_clock(h100(), {}, 1500.4).sm_mhz == 1500);
+  CHECK(choose_clock(h100(), {}, 1500).how == "given");
+  CHECK(choose_clock(h100(), {}, 1990).sm_mhz == h100().clocks.sm_max_mhz);
+  CHECK(choose_clock(h100(), {}, 1e30).sm_mhz == h100().clocks.sm_max_mhz);
+  CHECK(choose_clock(h100(), {}, 1990).how.find("clamped") != std::string::npos);
+}
+
+TEST_CASE("Clock model: nonsense is refused", "[clock]") {
+  for (const double mhz :
+       {-1.0, 0.5, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    CHECK_THROWS_AS(choose_clock(h100(), {}, mhz), InputError);
+  }
+}
+
+TEST_CASE("Clock model: idle runs at the maximum, full tensor load and full HBM load at their own clocks", "[clock]") {
+  CHECK(choose_clock(h100(), {}, 0).sm_mhz == h100().clocks.sm_max_mhz);
+  CHECK(choose_clock(h100(), work(1e13, 1), 0).sm_mhz == h100().clocks.sm_loaded_mhz);
+  CHECK(choose_clock(h100(), work(0, 1e10), 0).sm_mhz == h100().clocks.sm_memory_mhz);
+}
+
+TEST_CASE("Clock model: more tensor work never raises the clock", "[clock]") {
+  int last = h100().clocks.sm_max_mhz;
+  for (double flops = 1e6; flops < 1e14; flops *= 3) {
+    const int mhz = choose_clock(h100(), work(flops, 1e8), 0).sm_mhz;
+    CHECK(mhz <= last);
+    CHECK(mhz >= h100().clocks.sm_loaded_mhz);
+    last = mhz;
+  }
+}

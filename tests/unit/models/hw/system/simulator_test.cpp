@@ -1,0 +1,187 @@
+// Small traces through the whole machine: coalescing, boxes, barriers, stalls and refusals.
+#include "models/hw/system/simulator.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "sim/config/gpu_description.hpp"
+#include "tests/unit/models/hw/support/script_source.hpp"
+
+using namespace strata;
+using namespace strata::test;
+
+namespace {
+
+constexpr std::uint64_t kBase = std::uint64_t{1} << 32;
+
+const GpuConfig& h100() {
+  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
+  return config;
+}
+
+Result run(const TraceSource& source) { return simulate(h100(), source, SimulationOptions{1980, {}}); }
+
+std::uint64_t load_sectors(std::uint64_t address, std::int32_t lane_pitch, std::uint8_t lane_bytes,
+                           std::uint8_t lanes = 32) {
+  const ScriptSource source(plain_launch(1), {access(MemDir::kLoad, address, lane_pitch, lane_bytes, lanes)});
+  const Result r = run(source);
+  CHECK(r.counters[Counter::kDeliveredSectors] == r.counters[Counter::kL1GlobalLoadSectors]);
+  CHECK(r.counters[Counter::kGlobalRequests] == 1);
+  return r.counters[Counter::kL1GlobalLoadSectors];
+}
+
+std::uint64_t store_sectors(std::uint64_t address, std::int32_t lane_pitch, std::uint8_t lane_bytes) {
+  const ScriptSource source(plain_launch(1), {access(MemDir::kStore, address, lane_pitch, lane_bytes)});
+  return run(source).counters[Counter::kStoredSectors];
+}
+
+std::uint64_t box_sectors(std::uint64_t address, std::uint32_t rows, std::uint32_t row_bytes, std::int64_t pitch,
+                          std::uint32_t oob_rows = 0) {
+  Launch l = plain_launch(1);
+  l.mbarrier_arrivals[0] = 1;
+  Operation load = tma_load(address, rows, row_bytes, pitch);
+  load.mem.oob_rows = oob_rows;
+  const ScriptSource source(l, {load, wait_mbarrier(1)});
+  return run(source).counters[Counter::kDeliveredSectors];
+}
+
+}  // namespace
+
+TEST_CASE("Coalescing: 32 lanes of 4 bytes are four sectors", "[coalescing]") {
+  CHECK(load_sectors(kBase, 4, 4) == 4);
+  CHECK(store_sectors(kBase, 4, 4) == 4);
+}
+
+TEST_CASE("Coalescing: a stride of 8 bytes doubles the sectors, one of 32 takes a sector per lane", "[coalescing]") {
+  CHECK(load_sectors(kBase, 8, 4) == 8);
+  CHECK(load_sectors(kBase, 32, 4) == 32);
+  CHECK(load_sectors(kBase, 128, 4) == 32);
+  CHECK(load_sectors(kBase, 4096, 4) == 32);
+}
+
+TEST_CASE("Coalescing: an unaligned access touches one sector more", "[coalescing]") {
+  CHECK(load_sectors(kBase + 4, 4, 4) == 5);
+  CHECK(load_sectors(kBase + 28, 4, 4) == 5);
+  CHECK(store_sectors(kBase + 4, 4, 4) == 5);
+}
+
+TEST_CASE("Coalescing: lanes that share a word share a sector; order does not matter", "[coalescing]") {
+  CHECK(load_sectors(kBase, 0, 4) == 1);
+  CHECK(load_sectors(kBase + 31 * 4, -4, 4) == 4);
+}
+
+TEST_CASE("Coalescing: 16 bytes a lane are 16 sectors, and inactive lanes cost nothing", "[coalescing]") {
+  CHECK(load_sectors(kBase, 16, 16) == 16);
+  CHECK(load_sectors(kBase, 16, 16, 7) == 4);
+}
+
+TEST_CASE("Coalescing: an address table is merged like a pattern", "[coalescing]") {
+  Operation op = access(MemDir::kLoad, 0, 0, 4);
+  op.mem.pattern = Pattern::kTable;
+  ScriptSource source(plain_launch(1), {op});
+  for (std::size_t lane = 0; lane < 32; ++lane) source.table[lane] = kBase + (lane * 7 % 32) * 64;
+  CHECK(run(source).counters[Counter::kL1GlobalLoadSectors] == 32);
+  for (std::size_t lane = 0; lane < 32; ++lane) source.table[lane] = kBase + lane % 4 * 1024;
+  CHECK(run(source).counters[Counter::kL1GlobalLoadSectors] == 4);
+}
+
+TEST_CASE("L1: sectors of a pending line are not fetched twice", "[l1]") {
+  const Operation load = access(MemDir::kLoad, kBase, 4, 4);
+  const Result r = run(ScriptSource(plain_launch(1), {load, load, load}));
+  CHECK(r.counters[Counter::kL1GlobalLoadSectors] == 12);
+  CHECK(r.counters[Counter::kL1GlobalLoadHitSectors] == 8);
+  CHECK(r.counters[Counter::kDeliveredSectors] == 4);
+}
+
+TEST_CASE("TMA: rows that start 16 bytes off a sector touch five sectors for four", "[tma]") {
+  CHECK(box_sectors(kBase, 64, 128, 4096) == 64 * 4);
+  CHECK(box_sectors(kBase + 16, 64, 128, 4096) == 64 * 5);
+  // K = 1000 elements of two bytes: every other row is 16 bytes off.
+  CHECK(box_sectors(kBase, 64, 128, 2000) == 32 * 4 + 32 * 5);
+}
+
+TEST_CASE("TMA: rows beyond the tensor are delivered, columns beyond it are not", "[tma]") {
+  CHECK(box_sectors(kBase, 48, 128, 4096, 16) == 64 * 4);
+  CHECK(box_sectors(kBase, 64, 64, 4096) == 64 * 2);
+}
+
+TEST_CASE("Stall: a wait for a barrier that nobody signals is reported with the waiting stream", "[stall]") {
+  Launch l = plain_launch(1);
+  l.mbarrier_arrivals[3] = 1;
+  const ScriptSource source(l, {compute(10), wait_mbarrier(1, 3)});
+  CHECK_THROWS_AS(run(source), StalledError);
+  CHECK_THROWS_WITH(run(source), Catch::Contains("CTA 0 stream 0 waits for mbarrier 3"));
+}
+
+TEST_CASE("Stall: too few arrivals, an unused barrier and a missing warp are all reported", "[stall]") {
+  Launch l = plain_launch(1);
+  l.mbarrier_arrivals[0] = 2;
+  CHECK_THROWS_WITH(run(ScriptSource(l, {tma_load(kBase, 1, 128, 128), wait_mbarrier(1)})),
+                    Catch::Contains("mbarrier 0"));
+  CHECK_THROWS_AS(run(ScriptSource(plain_launch(1), {wait_mbarrier(1, 5)})), StalledError);
+  Launch named = plain_launch(1);
+  named.named_barrier_warps[0] = 2;
+  Operation sync;
+  sync.kind = OpKind::kBarrier;
+  sync.completes[0] = Signal{TokenClass::kNamedBarrier, 0, SignalAt::kIssue, 1, 0};
+  Operation wait;
+  wait.waits[0] = Wait{TokenClass::kNamedBarrier, 0, 1};
+  CHECK_THROWS_WITH(run(ScriptSource(named, {sync, wait})), Catch::Contains("named barrier 0"));
+}
+
+TEST_CASE("Stall: one stuck CTA among many that finish does not hang the run", "[stall]") {
+  Launch l = plain_launch(300);
+  l.mbarrier_arrivals[0] = 1;
+  const ScriptSource source(l, [](const StreamId& id) {
+    std::vector<Operation> ops{compute(100)};
+    if (id.cta == 77) ops.push_back(wait_mbarrier(1));
+    return ops;
+  });
+  CHECK_THROWS_WITH(run(source), Catch::Contains("299 of 300") && Catch::Contains("CTA 77"));
+}
+
+TEST_CASE("Barriers: the last of several streams releases the others", "[barrier]") {
+  Launch l = plain_launch(1, 4);
+  l.streams.clear();
+  for (std::uint16_t w = 0; w < 4; ++w) l.streams.push_back(StreamInfo{w, 1, "warp"});
+  l.named_barrier_warps[0] = 4;
+  const auto cycles = [&](std::uint32_t slow) {
+    return run(ScriptSource(
+                   l,
+                   [slow](const StreamId& id) {
+                     Operation sync;
+                     sync.kind = OpKind::kBarrier;
+                     sync.completes[0] = Signal{TokenClass::kNamedBarrier, 0, SignalAt::kIssue, 1, 0};
+                     Operation wait;
+                     wait.waits[0] = Wait{TokenClass::kNamedBarrier, 0, 1};
+                     return std::vector<Operation>{compute(id.stream == 2 ? slow : 10), sync, wait, compute(10)};
+                   }))
+        .sm_cycles;
+  };
+  // ALU instructions issue every other cycle on a sub-partition.
+  CHECK(cycles(1010) - cycles(10) == Approx(2000).epsilon(0.01));
+}
+
+TEST_CASE("Launches that cannot run are refused", "[refusal]") {
+  Launch big = plain_launch(1);
+  big.smem_dynamic_bytes = 300 * 1024;
+  CHECK_THROWS_AS(run(ScriptSource(big, {compute(1)})), InputError);
+  Launch none = plain_launch(0);
+  CHECK_THROWS_AS(run(ScriptSource(none, {compute(1)})), InputError);
+  Launch cluster = plain_launch(4);
+  cluster.cluster = Dim3{2, 1, 1};
+  CHECK_THROWS_AS(simulate(load_gpu("a100-sxm4-40gb").config, ScriptSource(cluster, {compute(1)})), UnsupportedError);
+  Launch tma = plain_launch(1);
+  CHECK_THROWS_AS(simulate(load_gpu("a100-sxm4-40gb").config, ScriptSource(tma, {tma_load(kBase, 1, 128, 128)})),
+                  UnsupportedError);
+}
+
+TEST_CASE("Every CTA of a grid runs once, with and without clusters", "[scheduler]") {
+  for (const std::uint32_t cluster : {1U, 2U, 4U}) {
+    Launch l = plain_launch(1200);
+    l.cluster = Dim3{cluster, 1, 1};
+    const Result r = run(ScriptSource(l, {compute(3)}));
+    CHECK(r.counters[Counter::kCtasLaunched] == 1200);
+    CHECK(r.counters[Counter::kWarpInsts] == 3600);
+  }
+}
