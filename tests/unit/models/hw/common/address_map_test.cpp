@@ -76,7 +76,7 @@ TEST_CASE("AddressMap: every line of every GPU has a home within range", "[addre
   }
 }
 
-TEST_CASE("AddressMap: a row holds as many lines of one channel as it has bytes", "[address_map]") {
+TEST_CASE("AddressMap: a row of every channel holds its share of the lines, give or take one", "[address_map]") {
   const GpuConfig gpu = load_gpu("h100-sxm5-80gb").config;
   const AddressMap map(gpu);
   const auto lines_per_row = static_cast<std::uint32_t>(gpu.hbm.row_bytes / 128);
@@ -87,7 +87,10 @@ TEST_CASE("AddressMap: a row holds as many lines of one channel as it has bytes"
     CHECK(h.row == 7);
     ++count[h.pseudo_channel];
   }
-  for (const std::uint32_t n : count) CHECK(n == lines_per_row);
+  for (const std::uint32_t n : count) {
+    CHECK(n + 1 >= lines_per_row);
+    CHECK(n <= lines_per_row + 1);
+  }
 }
 
 TEST_CASE("AddressMap: a run of lines spreads evenly over slices and channels", "[address_map]") {
