@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/base/time.hpp"
@@ -51,6 +52,12 @@ class EventQueue {
   [[nodiscard]] Tick now() const { return now_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// Events known to follow the one just taken, in order, as far as they have been sorted: lets the engine fetch their
+  /// payloads into the host's cache before it needs them.
+  [[nodiscard]] std::span<const Event> upcoming() const {
+    const auto& bucket = wheel_[slot(0)];
+    return {bucket.data() + cursor_, bucket.size() - cursor_};
+  }
   [[nodiscard]] std::uint64_t processed() const { return processed_; }
 
   /// Posts an event. `tick` must not lie in the past.

@@ -77,6 +77,13 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
   return wanted;
 }
 
+void L2::prefetch(const Chunk& chunk, std::uint32_t line_mask, std::uint32_t partition) const {
+  for (std::uint32_t m = line_mask & ((1U << chunk.count) - 1); m != 0; m &= m - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
+    tags_[partition].prefetch(map_.set(chunk.line[i], map_.home(chunk.line[i]).slice));
+  }
+}
+
 void L2::read_at_near(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
   const std::uint32_t partition = c.partition;
@@ -86,7 +93,6 @@ void L2::read_at_near(std::uint32_t chunk) {
   LineHome homes[kChunkLines];
   for (std::uint32_t i = 0; i < c.count; ++i) {
     homes[i] = map_.home(c.line[i]);
-    tags_[partition].prefetch(map_.set(c.line[i], homes[i].slice));
   }
   std::uint32_t hit_sectors = 0;
   for (std::uint32_t i = 0; i < c.count; ++i) {

@@ -27,6 +27,9 @@ class L2 {
  public:
   L2(Context& context, const AddressMap& map);
 
+  /// Brings the tags of a chunk's lines into the host's cache ahead of the look-up.
+  void prefetch(const Chunk& chunk, std::uint32_t line_mask, std::uint32_t partition) const;
+
   // Event handlers. Each ends by posting what follows; write-backs gather in write_backs().
   void read_at_near(std::uint32_t chunk);
   void read_at_home(std::uint32_t chunk, std::uint32_t line_mask);

@@ -23,12 +23,10 @@ bool RequestCoalescer::merge(std::uint32_t chunk) {
     return false;
   }
   Chunk& c = context_.chunks[chunk];
-  static_assert(kEntries == 1U << (32 - 22));
   if (c.atomic) {
     return false;
   }
-  const std::uint32_t slot = (c.line[0] * 0x9e3779b1U) >> 22;
-  Entry& e = table_[std::size_t{group_of_sm_[c.sm]} * kEntries + slot];
+  Entry& e = table_[slot_of(c)];
   if (e.line == c.line[0]) {
     Chunk& first = context_.chunks[e.chunk];
     const bool open = first.generation == e.generation && !first.replied && e.merges + 1 < merge_limit_ &&

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/hw/common/context.hpp"
+#include "sim/base/huge_page_allocator.hpp"
 
 namespace strata {
 
@@ -16,6 +17,8 @@ class RequestCoalescer {
   /// @param group_of_sm coalescer group of each SM
   RequestCoalescer(Context& context, std::vector<std::uint16_t> group_of_sm);
 
+  /// Brings the chunk's table entry into the host's cache.
+  void prefetch(const Chunk& chunk) const { __builtin_prefetch(&table_[slot_of(chunk)]); }
   /// True when the chunk rides on another one and needs no look-up of its own.
   bool merge(std::uint32_t chunk);
   /// The chunk's reply passes: posts the replies of those that ride on it.
@@ -30,9 +33,14 @@ class RequestCoalescer {
   };
   static constexpr std::uint32_t kEntries = 1024;
 
+  [[nodiscard]] std::size_t slot_of(const Chunk& c) const {
+    static_assert(kEntries == 1U << (32 - 22));
+    return std::size_t{group_of_sm_[c.sm]} * kEntries + ((c.line[0] * 0x9e3779b1U) >> 22);
+  }
+
   Context& context_;
   std::vector<std::uint16_t> group_of_sm_;
-  std::vector<Entry> table_;
+  std::vector<Entry, HugePageAllocator<Entry>> table_;
   bool present_;
   std::uint32_t merge_limit_;
   Tick window_;

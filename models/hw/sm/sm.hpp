@@ -48,6 +48,14 @@ class Sm {
   /// Places a CTA; its streams start at `start`. Returns its slot.
   std::uint16_t place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t rank, Tick start);
 
+  /// Brings a stream's state into the host's cache.
+  void prefetch(std::uint32_t slot, std::uint32_t stream) const {
+    const Stream& s = ctas_[slot].streams[stream];
+    __builtin_prefetch(&s);
+    __builtin_prefetch(reinterpret_cast<const char*>(&s) + 64);
+    __builtin_prefetch(reinterpret_cast<const char*>(&s) + 128);
+  }
+
   // --- event handlers ---
   void start_cta(std::uint32_t slot);
   void run_stream(std::uint32_t slot, std::uint32_t stream);

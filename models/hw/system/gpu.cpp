@@ -1,6 +1,7 @@
 #include "models/hw/system/gpu.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace strata {
 
 namespace {
 constexpr std::size_t kFetchBuffer = 256;
+/// How many events ahead payloads and tables are prefetched: a few cache misses' worth of work each.
+constexpr std::size_t kPayloadAhead = 12;
+constexpr std::size_t kTablesAhead = 5;
 
 Context make_context(const GpuConfig& config, int sm_clock_mhz) {
   Context c;
@@ -77,7 +81,18 @@ void Gpu::run(const SimulationOptions& options) {
   Event e{};
   constexpr std::uint64_t kProgressEvents = 1ULL << 20;
   const double total = static_cast<double>(source_.launch().num_ctas());
+  std::size_t known = 0;  // upcoming events whose payloads are on their way
   while (context_.events.pop(e)) {
+    const std::span<const Event> next = context_.events.upcoming();
+    if (known > 0) {
+      --known;
+    }
+    for (; known < std::min(next.size(), kPayloadAhead); ++known) {
+      prefetch_payload(next[known]);
+    }
+    if (next.size() > kTablesAhead) {
+      prefetch_tables(next[kTablesAhead]);
+    }
     dispatch(e);
     if (options.progress && (context_.events.processed() & (kProgressEvents - 1)) == 0) {
       options.progress(static_cast<double>(scheduler_->finished()) / total);
@@ -118,6 +133,84 @@ void Gpu::reply(std::uint32_t handle) {
       crossbar_.send_reply(handle, group.sm[r], r, bytes, c.merged || !first);
       first = false;
     }
+  }
+}
+
+void Gpu::prefetch_payload(const Event& e) const {
+  switch (static_cast<EventKind>(e.kind)) {
+    case EventKind::kStreamRun:
+      sms_[e.unit].prefetch(e.a, e.b);
+      break;
+    case EventKind::kSignal:
+      sms_[e.unit].prefetch(SignalEvent::cta_slot(e.a), SignalEvent::stream(e.a));
+      break;
+    case EventKind::kTransferDone:
+      __builtin_prefetch(&context_.transfers[e.a]);
+      break;
+    case EventKind::kReadAtL2:
+    case EventKind::kReadAtHome:
+    case EventKind::kReadAtHbm:
+    case EventKind::kHbmDone:
+    case EventKind::kFabricDone:
+    case EventKind::kReplyAtXbar:
+    case EventKind::kReadAtSm:
+    case EventKind::kWriteAtL2:
+    case EventKind::kWriteAtHome:
+    case EventKind::kWriteDone: {
+      const Chunk* c = &context_.chunks[e.a];
+      __builtin_prefetch(c);
+      __builtin_prefetch(reinterpret_cast<const char*>(c) + 64);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void Gpu::prefetch_tables(const Event& e) const {
+  constexpr std::uint32_t kAllLines = (1U << kChunkLines) - 1;
+  switch (static_cast<EventKind>(e.kind)) {
+    case EventKind::kReadAtL2: {
+      const Chunk& c = context_.chunks[e.a];
+      coalescer_->prefetch(c);
+      l2_.prefetch(c, kAllLines, c.partition);
+      break;
+    }
+    case EventKind::kWriteAtL2: {
+      const Chunk& c = context_.chunks[e.a];
+      l2_.prefetch(c, kAllLines, c.partition);
+      break;
+    }
+    case EventKind::kReadAtHome:
+    case EventKind::kWriteAtHome: {
+      const Chunk& c = context_.chunks[e.a];
+      l2_.prefetch(c, e.b, c.partition ^ 1U);
+      break;
+    }
+    case EventKind::kFabricDone: {
+      const Chunk& c = context_.chunks[e.a];
+      l2_.prefetch(c, e.b, c.partition);
+      break;
+    }
+    case EventKind::kHbmDone:
+      l2_.prefetch(context_.chunks[e.a], e.b & kAllLines, e.b >> 8);
+      break;
+    case EventKind::kReadAtSm: {
+      const Chunk& c = context_.chunks[e.a];
+      if (c.multicast == 0) {
+        __builtin_prefetch(&context_.transfers[c.transfer]);
+      } else {
+        __builtin_prefetch(&context_.multicast_groups[c.transfer]);
+      }
+      break;
+    }
+    case EventKind::kTransferDone: {
+      const Transfer& t = context_.transfers[e.a];
+      sms_[t.sm].prefetch(t.cta_slot, t.stream);
+      break;
+    }
+    default:
+      break;
   }
 }
 

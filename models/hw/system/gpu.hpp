@@ -27,6 +27,9 @@ class Gpu {
 
  private:
   void dispatch(const Event& e);
+  /// The first step brings in what an event names, the second what that names in turn.
+  void prefetch_payload(const Event& e) const;
+  void prefetch_tables(const Event& e) const;
   void reply(std::uint32_t chunk);
   void write_back();
   [[noreturn]] void report_stall() const;
