@@ -24,16 +24,16 @@ struct HugePageAllocator {
   [[nodiscard]] T* allocate(std::size_t n) {
     const std::size_t bytes = n * sizeof(T);
     if (bytes < kSmallest) {
-      return static_cast<T*>(::operator new(bytes, std::align_val_t{alignment()}));
+      return static_cast<T*>(::operator new (bytes, std::align_val_t{alignment()}));
     }
     const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-    void* p = ::operator new(rounded, std::align_val_t{kHugePage});
+    void* p = ::operator new (rounded, std::align_val_t{kHugePage});
     static_cast<void>(madvise(p, rounded, MADV_HUGEPAGE));  // advice: a refusal costs speed alone
     return static_cast<T*>(p);
   }
   void deallocate(T* p, std::size_t n) noexcept {
     const std::size_t bytes = n * sizeof(T);
-    ::operator delete(p, std::align_val_t{bytes < kSmallest ? alignment() : kHugePage});
+    ::operator delete (p, std::align_val_t{bytes < kSmallest ? alignment() : kHugePage});
   }
   template <typename U>
   bool operator==(const HugePageAllocator<U>&) const {
@@ -41,7 +41,9 @@ struct HugePageAllocator {
   }
 
  private:
-  static constexpr std::size_t alignment() { return alignof(T) > alignof(std::max_align_t) ? alignof(T) : alignof(std::max_align_t); }
+  static constexpr std::size_t alignment() {
+    return alignof(T) > alignof(std::max_align_t) ? alignof(T) : alignof(std::max_align_t);
+  }
 };
 
 }  // namespace strata

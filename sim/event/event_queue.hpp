@@ -29,7 +29,8 @@ static_assert(sizeof(Event) == 24);
 
 class EventQueue {
  public:
-  /// @param bucket_ticks width of a bucket; a few SM cycles work well: small enough to sort, few enough to stay in the host's cache.
+  /// @param bucket_ticks width of a bucket; a few SM cycles work well: small enough to sort, few enough to stay in the
+  /// host's cache.
   explicit EventQueue(Tick bucket_ticks = 1) { reset(bucket_ticks); }
 
   void reset(Tick bucket_ticks) {

@@ -1,9 +1,8 @@
 /// Where a line lives: home partition, slice, pseudo-channel, bank, row and tag set.
 #pragma once
 
-#include <cstdint>
-
 #include <array>
+#include <cstdint>
 
 #include "sim/config/gpu_config.hpp"
 
@@ -53,8 +52,7 @@ class AddressMap {
     const std::uint32_t group = index / 2;
     LineHome out;
     out.partition = static_cast<std::uint8_t>(partitions_ == 2 ? (index + (h >> 20) + group) & 1U : 0U);
-    const std::uint32_t local =
-        channels_per_partition_.remainder(in_block + group * kGroupStride + (h & 0xffffU));
+    const std::uint32_t local = channels_per_partition_.remainder(in_block + group * kGroupStride + (h & 0xffffU));
     out.slice = slices_per_partition_ == channels_per_partition_.divisor()
                     ? static_cast<std::uint16_t>(local)
                     : static_cast<std::uint16_t>(slice_of_channel_[local]);

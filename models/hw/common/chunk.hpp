@@ -27,32 +27,32 @@ struct alignas(64) Chunk {
   // what every step reads: one host cache line
   std::array<std::uint32_t, kChunkLines> line{};  ///< byte address / 128
   std::array<std::uint8_t, kChunkLines> mask{};   ///< sectors wanted, bit i = bytes [32 i, 32 i + 32)
-  std::uint32_t transfer = kNoHandle;  ///< Transfer, or MulticastGroup when `multicast` is set
-  std::uint32_t waiters = kNoHandle;   ///< list of WaiterNode: who waits for lines this chunk fetches
+  std::uint32_t transfer = kNoHandle;             ///< Transfer, or MulticastGroup when `multicast` is set
+  std::uint32_t waiters = kNoHandle;              ///< list of WaiterNode: who waits for lines this chunk fetches
   std::uint16_t sm = 0;
-  std::uint16_t sectors = 0;           ///< sum of the masks
+  std::uint16_t sectors = 0;  ///< sum of the masks
   std::uint8_t count = 0;
-  std::uint8_t partition = 0;          ///< near partition of the requester
-  std::uint8_t near_mask = 0;          ///< near-homed lines on their way from HBM
-  std::uint8_t far_mask = 0;           ///< far-homed lines on their way from the other partition
-  std::uint8_t outstanding = 0;        ///< pieces (HBM, fabric, merged lines) still on their way
-  std::uint8_t deliveries = 0;         ///< SMs still to be reached
+  std::uint8_t partition = 0;    ///< near partition of the requester
+  std::uint8_t near_mask = 0;    ///< near-homed lines on their way from HBM
+  std::uint8_t far_mask = 0;     ///< far-homed lines on their way from the other partition
+  std::uint8_t outstanding = 0;  ///< pieces (HBM, fabric, merged lines) still on their way
+  std::uint8_t deliveries = 0;   ///< SMs still to be reached
   ServedBy served = ServedBy::kL2;
   bool write : 1 = false;
-  bool replied : 1 = false;            ///< has left the L2: later requests no longer merge with it
-  bool merged : 1 = false;             ///< rides on another chunk's reply
-  bool allocate_l1 : 1 = false;        ///< fills L1 on return
+  bool replied : 1 = false;      ///< has left the L2: later requests no longer merge with it
+  bool merged : 1 = false;       ///< rides on another chunk's reply
+  bool allocate_l1 : 1 = false;  ///< fills L1 on return
   bool from_tma : 1 = false;
-  bool fills_smem : 1 = false;         ///< lands in shared memory (TMA, cp.async)
+  bool fills_smem : 1 = false;  ///< lands in shared memory (TMA, cp.async)
   bool atomic : 1 = false;
   // the rest
-  std::uint16_t multicast = 0;         ///< cluster ranks that receive it; 0 = the requester alone
-  std::uint32_t generation = 0;        ///< grows each time the slot is reused
-  std::uint32_t oob_sectors = 0;       ///< requested and delivered beyond the tensor's edge; folded onto the last line
+  std::uint16_t multicast = 0;    ///< cluster ranks that receive it; 0 = the requester alone
+  std::uint32_t generation = 0;   ///< grows each time the slot is reused
+  std::uint32_t oob_sectors = 0;  ///< requested and delivered beyond the tensor's edge; folded onto the last line
   std::array<std::uint8_t, kChunkLines> near_way{};  ///< way of the near partition's set that takes each line
   std::array<std::uint8_t, kChunkLines> home_way{};  ///< the same at home
-  Tick at_l2 = 0;                      ///< when the request left the coalescer
-  Tick ready = 0;                      ///< latest known time at which all its lines are at the near partition
+  Tick at_l2 = 0;                                    ///< when the request left the coalescer
+  Tick ready = 0;  ///< latest known time at which all its lines are at the near partition
 };
 static_assert(sizeof(Chunk) == 128);
 

@@ -10,7 +10,7 @@
 
 namespace strata {
 
-/// Direct-mapped by page number. Not modelled: walks in flight, page sizes that differ between allocations.
+/// Direct-mapped by page number. Not modelled: page sizes that differ between allocations.
 class Tlb {
  public:
   Tlb() = default;
@@ -31,7 +31,9 @@ class Tlb {
         shared_ready_.resize(page + 1, kNever);
       }
       if (shared_ready_[page] == kNever) {
-        shared_ready_[page] = now + cold_miss_;
+        // Walks of pages nobody has touched are served one at a time.
+        walker_free_ = std::max(now, walker_free_) + cold_miss_;
+        shared_ready_[page] = walker_free_;
       }
       entry = Entry{page, std::max(now + miss_, shared_ready_[page])};
     }
@@ -43,6 +45,7 @@ class Tlb {
   std::uint32_t lines_per_page_ = 1;
   Tick miss_ = 0;
   Tick cold_miss_ = 0;
+  Tick walker_free_ = 0;
   struct Entry {
     std::uint32_t page = 0xffffffffU;
     Tick ready = 0;

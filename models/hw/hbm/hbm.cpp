@@ -23,6 +23,7 @@ Hbm::Hbm(Context& context, const AddressMap& map) : context_(context), map_(map)
   controller_ = t.from_ns(c.controller_latency_ns);
   burst_ = t.hbm * c.burst_bytes / bytes_per_clock;
   drain_at_ = static_cast<std::uint32_t>(std::max(1, c.write_drain_lines));
+  queue_time_ = burst_ * kSectorsPerLine * c.write_queue_lines;
   per_bank_refresh_ = c.refresh == "per_bank";
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     channels_[i].bus = Resource(t.hbm, bytes_per_clock);
@@ -83,7 +84,7 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
   return ready + controller_ - controller_ / 2;
 }
 
-void Hbm::write(std::uint32_t line, std::uint32_t sectors) {
+Tick Hbm::write(std::uint32_t line, std::uint32_t sectors) {
   const LineHome home = map_.home(line);
   Channel& channel = channels_[home.pseudo_channel];
   context_.counters.add(Counter::kDramWriteSectors, sectors);
@@ -91,6 +92,7 @@ void Hbm::write(std::uint32_t line, std::uint32_t sectors) {
   if (++channel.queued_writes >= drain_at_) {
     drain(channel, home.pseudo_channel);
   }
+  return channel.bus.next_free() - queue_time_;
 }
 
 void Hbm::drain(Channel& channel, std::uint32_t index) {

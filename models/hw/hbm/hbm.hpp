@@ -22,8 +22,8 @@ class Hbm {
   /// Reads the lines of a chunk that `line_mask` names; returns the tick at which the last one is at its slice.
   Tick read(const Chunk& chunk, std::uint32_t line_mask);
 
-  /// Queues a dirty line for writing.
-  void write(std::uint32_t line, std::uint32_t sectors);
+  /// Queues a dirty line for writing; returns the tick from which its write queue has room for another.
+  Tick write(std::uint32_t line, std::uint32_t sectors);
 
   /// Ticks for which data buses were held or refresh blocked them, summed over pseudo-channels.
   [[nodiscard]] Tick busy_ticks() const;
@@ -63,6 +63,7 @@ class Hbm {
   Tick controller_;
   Tick burst_;
   std::uint32_t drain_at_;
+  Tick queue_time_;  ///< bus time of a full write queue
   bool per_bank_refresh_;
 };
 

@@ -55,7 +55,8 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
     }
     const std::uint8_t pending = tags.pending(index);
     if ((missing & pending) != 0) {
-      if (context_.add_waiter(context_.chunks[tags.filler(index)], chunk, static_cast<std::uint8_t>(partition), false)) {
+      if (context_.add_waiter(context_.chunks[tags.filler(index)], chunk, static_cast<std::uint8_t>(partition),
+                              false)) {
         ++c.outstanding;
       }
     }
@@ -152,8 +153,7 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   if (hits != 0) {
     std::uint32_t bytes = 0;
     for (std::uint32_t m = hits; m != 0; m &= m - 1) {
-      bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) *
-               kSectorBytes;
+      bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) * kSectorBytes;
     }
     ++c.outstanding;
     // Lines that another chunk is fetching into the home are counted as hits; they cross once they are there, which
@@ -215,8 +215,7 @@ void L2::hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t pa
   wake(chunk, partition, now);
   std::uint32_t bytes = 0;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
-    bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) *
-             kSectorBytes;
+    bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) * kSectorBytes;
   }
   const Tick crossed = fabric_[c.partition].reserve(now, bytes) + fabric_latency_;
   context_.post(crossed, EventKind::kFabricDone, 0, chunk, line_mask);
@@ -269,8 +268,8 @@ void L2::mark_dirty(std::uint32_t line, std::uint8_t mask, std::uint32_t partiti
     ++queue.dirty_lines;
     queue.ring.push_back(DirtyEntry{line, set});
   }
-  tags.dirty(index) = static_cast<std::uint8_t>(tags.dirty(index) | mask);
-  tags.valid(index) = static_cast<std::uint8_t>(tags.valid(index) | mask);
+  tags.set_dirty(index, tags.dirty(index) | std::uint32_t{mask});
+  tags.add_valid(index, mask);
 }
 
 void L2::limit_dirty(std::uint32_t partition) {
@@ -281,9 +280,8 @@ void L2::limit_dirty(std::uint32_t partition) {
     if (index == TagArray::kMiss || tags_[partition].dirty(index) == 0) {
       continue;  // evicted or cleaned meanwhile
     }
-    std::uint8_t& dirty = tags_[partition].dirty(index);
-    write_backs_.push_back(WriteBack{entry.line, dirty});
-    dirty = 0;
+    write_backs_.push_back(WriteBack{entry.line, tags_[partition].dirty(index)});
+    tags_[partition].set_dirty(index, 0);
     --queue.dirty_lines;
   }
   if (queue.head > 65536 && queue.head * 2 > queue.ring.size()) {
@@ -318,18 +316,18 @@ void L2::write_at_near(std::uint32_t chunk) {
     TagArray& tags = tags_[partition];
     std::uint32_t index = tags.find(set, c.line[i]);
     if (index != TagArray::kMiss) {
-      tags.valid(index) = static_cast<std::uint8_t>(tags.valid(index) | (c.mask[i] & ~tags.pending(index)));
+      tags.add_valid(index, static_cast<std::uint32_t>(c.mask[i] & ~tags.pending(index)));
     } else if (store_leaves_copy_) {
       TagArray::Victim victim;
       index = tags.allocate(set, c.line[i], victim);
       if (index != TagArray::kMiss) {
         evict(victim, partition);
-        tags.valid(index) = c.mask[i];
+        tags.add_valid(index, c.mask[i]);
       }
     }
   }
   limit_dirty(partition);
-  c.ready = std::max(c.ready, done + hit_latency_);
+  c.ready = std::max({c.ready, done + hit_latency_, store_room_});
   if (far != 0) {
     const Tick crossed = fabric_[partition ^ 1U].reserve(now + hit_latency_, far_bytes) + fabric_latency_;
     context_.post(crossed, EventKind::kWriteAtHome, 0, chunk, far);

@@ -41,6 +41,9 @@ class L2 {
   /// Dirty lines pushed out since the last call; the system hands them to HBM.
   [[nodiscard]] std::vector<WriteBack>& write_backs() { return write_backs_; }
 
+  /// Stores are acknowledged no earlier than HBM's write queues had room for what they pushed out.
+  void hold_stores_until(Tick tick) { store_room_ = tick > store_room_ ? tick : store_room_; }
+
   [[nodiscard]] Tick slice_busy_ticks() const;
   [[nodiscard]] Tick fabric_busy_ticks() const { return fabric_[0].busy() + fabric_[1].busy(); }
   [[nodiscard]] std::size_t num_slices() const { return slices_.size(); }
@@ -84,6 +87,7 @@ class L2 {
   std::int64_t dirty_limit_lines_;
   Tick hit_latency_;
   Tick fabric_latency_;
+  Tick store_room_ = 0;
   bool near_copy_on_fill_;
   bool near_copy_on_hit_;
   bool store_leaves_copy_;

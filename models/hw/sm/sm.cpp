@@ -86,8 +86,7 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
     const std::int64_t lines = (launch.code_bytes + kLineBytes - 1) / kLineBytes;
     const Tick mean = context().time.l2 * (x.request_latency_cycles + x.reply_latency_cycles + x.hop_spread_cycles / 2 +
                                            config().l2.hit_latency_cycles);
-    const Tick own =
-        port_->request_latency + port_->reply_latency + context().time.l2 * config().l2.hit_latency_cycles;
+    const Tick own = port_->request_latency + port_->reply_latency + context().time.l2 * config().l2.hit_latency_cycles;
     begin += cycles(lines * config().sm.instruction_cache_miss_cycles) * (own / 64) / std::max<Tick>(1, mean / 64);
   }
   context().post(begin, EventKind::kCtaStart, index_, slot);

@@ -80,7 +80,7 @@ bool Sm::waits_hold(Cta& cta, std::uint32_t stream_index, const Operation& op) {
     stream.waiting_slot = w.slot;
     stream.waiting_count = w.count;
     if (w.cls == TokenClass::kMbarrier || w.cls == TokenClass::kNamedBarrier) {
-      Token& token = w.cls == TokenClass::kMbarrier ? cta.mbarrier[w.slot] : cta.named[w.slot];
+      Token& token = w.cls == TokenClass::kMbarrier ? cta.mbarrier[w.slot & 63] : cta.named[w.slot & 15];
       stream.next_waiter = token.waiter;
       token.waiter = static_cast<std::uint16_t>(stream_index);
     }

@@ -31,7 +31,8 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
     }
   }
   by_tpc_ = cluster_size_ > 1 && cluster_size_ == static_cast<std::uint32_t>(g.topology.sms_per_tpc);
-  // Measured order: lone TPCs come first; then single CTAs fill GPC after GPC, clusters of a TPC's size go by SM number.
+  // Measured order: lone TPCs come first; then single CTAs fill GPC after GPC, clusters of a TPC's size go by SM
+  // number.
   for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
     if (layout[sm].lone_tpc) {
       order_.push_back(sm);

@@ -11,7 +11,7 @@
 namespace strata {
 
 namespace {
-constexpr std::size_t kFetchBuffer = 256;
+constexpr std::size_t kFetchBuffer = TraceSource::kMinFetch;
 /// How many events ahead payloads and tables are prefetched: a few cache misses' worth of work each.
 constexpr std::size_t kPayloadAhead = 12;
 constexpr std::size_t kTablesAhead = 5;
@@ -107,7 +107,7 @@ void Gpu::run(const SimulationOptions& options) {
 void Gpu::write_back() {
   auto& lines = l2_.write_backs();
   for (const WriteBack& w : lines) {
-    hbm_.write(w.line, count_sectors(w.sectors));
+    l2_.hold_stores_until(hbm_.write(w.line, count_sectors(w.sectors)));
   }
   lines.clear();
 }

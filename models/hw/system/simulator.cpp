@@ -1,11 +1,13 @@
 #include "models/hw/system/simulator.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "models/hw/system/clock_model.hpp"
 #include "models/hw/system/gpu.hpp"
 #include "sim/base/error.hpp"
+#include "sim/result/bottleneck.hpp"
 
 namespace strata {
 
@@ -15,11 +17,24 @@ Result simulate(const GpuConfig& gpu, const TraceSource& source, const Simulatio
   if (launch.cluster_size() > 1 && gpu.chip.architecture == "ampere") {
     throw UnsupportedError(gpu.chip.name + " has no thread-block clusters");
   }
+  const Dim3& grid = launch.grid;
+  const Dim3& cluster = launch.cluster;
+  if (cluster.count() == 0 || cluster.count() > kMaxClusterSize || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 ||
+      grid.z % cluster.z != 0) {
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "cluster",
+                                fmt::format("{}x{}x{} CTAs of a grid of {}x{}x{}: expected at most {} CTAs and a size "
+                                            "that divides the grid in each dimension",
+                                            cluster.x, cluster.y, cluster.z, grid.x, grid.y, grid.z, kMaxClusterSize)});
+  }
   const ClockChoice clock = choose_clock(gpu, launch.work, options.sm_clock_mhz);
   Gpu machine(gpu, source, clock.sm_mhz);
   machine.run(options);
   Result r = machine.result();
   r.sm_clock_source = clock.how;
+  decide_bottleneck(r);
   r.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return r;
 }

@@ -76,7 +76,7 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
           expected = naive[set].find(line);
           break;
         case 1:
-          tags.dirty(index) = mask;
+          tags.set_dirty(index, mask);
           expected->dirty = mask;
           break;
         case 2:
