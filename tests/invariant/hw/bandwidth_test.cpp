@@ -57,8 +57,6 @@ TEST_CASE("HBM: one read per write reaches 85 to 89 % of the peak", "[invariant]
   CHECK(r.whole_share < 1.0);
 }
 
-// Write-backs are posted: no store waits for a full write queue, so the stream outruns the channels (118 % of the peak;
-// measured 96 %). Remove the tag when stores feel the queue.
 TEST_CASE("HBM: a write-only stream stays under the peak", "[invariant][bandwidth][hbm]") {
   const Rate r = stream_rate(h100(), 0, 1);
   CHECK(r.dram_share <= 0.96 + 0.03);
