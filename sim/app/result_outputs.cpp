@@ -14,6 +14,8 @@ void add_result_options(CLI::App& command, ResultOutputs& outputs) {
   command.add_option("--json", outputs.json, "everything as JSON; - is standard output, without the report");
   command.add_option("--csv", outputs.csv, "one row per launch under Nsight Compute's metric names");
   command.add_option("--html", outputs.html, "the report as one self-contained page");
+  command.add_option("--timeline", outputs.timeline,
+                     "what each SM did and when, as a Chrome trace for Perfetto or chrome://tracing");
   command.add_flag("--metrics", outputs.metrics, "prints every counter too");
 }
 
@@ -21,6 +23,7 @@ OpenOutputs::OpenOutputs(const ResultOutputs& outputs)
     : json_(files_.open(outputs.json, "--json")),
       csv_(files_.open(outputs.csv, "--csv")),
       html_(files_.open(outputs.html, "--html")),
+      timeline_file_(files_.open(outputs.timeline, "--timeline")),
       metrics_(outputs.metrics) {}
 
 void OpenOutputs::write(const GpuDescription& gpu, const std::vector<Result>& results) {
@@ -36,6 +39,13 @@ void OpenOutputs::write(const GpuDescription& gpu, const std::vector<Result>& re
   }
   if (html_) {
     files_[*html_].write(html_report(gpu, results));
+  }
+  if (timeline_file_ && !results.empty()) {
+    const Result& r = results.front();
+    files_[*timeline_file_].write(timeline_.json(TimeBase(r.sm_clock_mhz, r.l2_clock_mhz, r.hbm_clock_mhz)));
+    if (timeline_.dropped() > 0) {
+      fmt::print(stderr, "timeline: kept the first {} spans, dropped {}\n", timeline_.size(), timeline_.dropped());
+    }
   }
   if (!files_.uses_stdout()) {
     TextOptions text;

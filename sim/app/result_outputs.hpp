@@ -8,6 +8,7 @@
 
 #include "sim/app/output_file.hpp"
 #include "sim/config/gpu_description.hpp"
+#include "sim/observe/timeline.hpp"
 #include "sim/result/result.hpp"
 
 namespace strata::app {
@@ -16,6 +17,7 @@ struct ResultOutputs {
   std::string json;
   std::string csv;
   std::string html;
+  std::string timeline;
   bool metrics = false;
 };
 
@@ -28,12 +30,16 @@ class OpenOutputs {
   explicit OpenOutputs(const ResultOutputs& outputs);
   /// Writes and commits every output, or none.
   void write(const GpuDescription& gpu, const std::vector<Result>& results);
+  /// To be given to the simulation; null when no timeline is asked for.
+  [[nodiscard]] ObserverSink* observer() { return timeline_file_ ? &timeline_ : nullptr; }
 
  private:
   OutputSet files_;
   std::optional<std::size_t> json_;
   std::optional<std::size_t> csv_;
   std::optional<std::size_t> html_;
+  std::optional<std::size_t> timeline_file_;
+  Timeline timeline_;
   bool metrics_;
 };
 

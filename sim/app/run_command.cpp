@@ -55,6 +55,7 @@ int run(RunOptions& options) {
   Progress progress("run");
   SimulationOptions simulation;
   simulation.sm_clock_mhz = options.sm_clock_mhz;
+  simulation.observer = outputs.observer();
   simulation.progress = [&progress](double done) {
     constexpr double kPercent = 100;
     progress.show(fmt::format("{:.0f} % of the CTAs have finished", kPercent * done));

@@ -7,6 +7,7 @@
 #include "sim/base/time.hpp"
 #include "sim/config/gpu_config.hpp"
 #include "sim/event/event_queue.hpp"
+#include "sim/observe/observer.hpp"
 #include "sim/stats/metrics.hpp"
 
 namespace strata {
@@ -16,6 +17,7 @@ struct Context {
   TimeBase time;
   EventQueue events;
   Counters counters;
+  Observer observer;
   SlotPool<Chunk> chunks;
   SlotPool<Transfer> transfers;
   SlotPool<WaiterNode> waiters;

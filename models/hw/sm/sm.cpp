@@ -89,6 +89,7 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
     const Tick own = port_->request_latency + port_->reply_latency + context().time.l2 * config().l2.hit_latency_cycles;
     begin += cycles(lines * config().sm.instruction_cache_miss_cycles) * (own / 64) / std::max<Tick>(1, mean / 64);
   }
+  c.started = begin;
   context().post(begin, EventKind::kCtaStart, index_, slot);
   return slot;
 }
@@ -117,6 +118,7 @@ void Sm::maybe_retire(std::uint32_t slot) {
 std::uint32_t Sm::free_cta(std::uint32_t slot) {
   Cta& cta = ctas_[slot];
   cta.active = false;
+  context().observer.span(index_, "CTAs", "CTA", cta.started, context().now());
   if (--resident_ == 0) {
     active_ticks_ += context().now() - active_since_;
   }

@@ -107,6 +107,7 @@ class Sm {
   };
   struct Cta {
     std::uint64_t id = 0;
+    Tick started = 0;
     std::uint32_t cluster = kNoHandle;
     std::uint32_t rank = 0;
     std::uint32_t streams_alive = 0;
@@ -154,7 +155,7 @@ class Sm {
   // sm_issue.cpp
   bool fetch_more(Cta& cta, std::uint32_t stream_index);
   bool waits_hold(Cta& cta, std::uint32_t stream_index, const Operation& op);
-  Tick issue_quantum(Stream& stream, const Operation& op);
+  Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op);
   void begin(Stream& stream, const Operation& op);
   Tick execute(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void count(const Stream& stream, const Operation& op);

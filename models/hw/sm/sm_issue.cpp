@@ -1,5 +1,6 @@
 // Streams: fetching operations, waiting for tokens, issuing in quanta, handing work to the units.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "models/hw/sm/sm.hpp"
@@ -9,6 +10,34 @@ namespace strata {
 
 namespace {
 constexpr std::uint32_t kQuantumCycles = 64;
+
+/// Timeline lane of a stream; streams past the eighth share the last one.
+const char* lane_of(std::uint32_t stream) {
+  static constexpr std::array<const char*, 8> kLanes{"stream 0", "stream 1", "stream 2", "stream 3",
+                                                     "stream 4", "stream 5", "stream 6", "streams 7 and up"};
+  return kLanes[std::min<std::size_t>(stream, kLanes.size() - 1)];
+}
+
+const char* name_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::kCompute:
+      return "arithmetic";
+    case OpKind::kMmaSync:
+      return "mma.sync";
+    case OpKind::kWgmma:
+      return "issue wgmma";
+    case OpKind::kShared:
+      return "shared memory";
+    case OpKind::kMemory:
+      return "load or store";
+    case OpKind::kCpAsync:
+      return "cp.async";
+    case OpKind::kTma:
+      return "issue TMA";
+    default:
+      return "barrier or control";
+  }
+}
 
 StackReason reason_of_pipe(Pipe p) {
   switch (p) {
@@ -51,7 +80,7 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
       }
       begin(stream, op);
     }
-    const Tick issued = issue_quantum(stream, op);
+    const Tick issued = issue_quantum(stream_index, stream, op);
     if (--stream.quanta_left > 0) {
       context().post(issued, EventKind::kStreamRun, index_, slot, stream_index);
       return;
@@ -130,7 +159,7 @@ void Sm::begin(Stream& stream, const Operation& op) {
   stream.pipe_end = 0;
 }
 
-Tick Sm::issue_quantum(Stream& stream, const Operation& op) {
+Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op) {
   const Tick now = context().now();
   const std::int64_t quanta = stream.quanta_total;
   std::int64_t issue_units = std::int64_t{op.issue_slots} * kScale / quanta;
@@ -177,6 +206,9 @@ Tick Sm::issue_quantum(Stream& stream, const Operation& op) {
   const Tick end = std::max({issued, mma_end, pipe_end});
   stream.pipe_end = std::max(stream.pipe_end, end);
   stream.reason = StackReason::kLatency;
+  if (context().observer.on() && end > now) {
+    context().observer.span(index_, lane_of(stream_index), name_of(op.kind), now, end);
+  }
   return end;
 }
 

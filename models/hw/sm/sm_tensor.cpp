@@ -70,6 +70,7 @@ void Sm::run_tensor() {
     const Tick end = std::max(tensor, operands);
     const StackReason gap = ctas_[group.slot].streams[group.stream].reason;
     account(gap, now, end, StackReason::kTensor);
+    context().observer.span(index_, "tensor cores", "wgmma", now, end);
     wgmma_busy_ += tensor - now;
     wgmma_free_ = end;
     group.left -= run;

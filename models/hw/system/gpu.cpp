@@ -69,6 +69,7 @@ Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
 }
 
 void Gpu::run(const SimulationOptions& options) {
+  context_.observer = Observer(options.observer);
   scheduler_->start(launch_before_);
   if (scheduler_->launched() == 0) {
     throw InputError(Diagnostic{{},

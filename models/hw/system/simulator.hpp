@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/config/gpu_config.hpp"
+#include "sim/observe/observer.hpp"
 #include "sim/result/result.hpp"
 #include "workloads/spec/trace_source.hpp"
 
@@ -15,6 +16,7 @@ struct SimulationOptions {
   double sm_clock_mhz = 0;  ///< 0 = the clock model chooses; above the part's maximum it is clamped and noted
   /// Called about every 2^20 events with the share of CTAs that have finished; may be empty.
   std::function<void(double done_share)> progress;
+  ObserverSink* observer = nullptr;  ///< told what each SM did and when; not owned, may be null
 };
 
 /// Runs one launch, cold (L2, TLB, instruction cache and descriptors empty).
