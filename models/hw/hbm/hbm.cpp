@@ -11,6 +11,7 @@ Hbm::Hbm(Context& context, const AddressMap& map) : context_(context), map_(map)
   // DDR: pseudo_channel_bits / 8 bytes on each edge.
   const std::int64_t bytes_per_clock = std::max(1, c.pseudo_channel_bits / 8 * 2);
   channels_.resize(static_cast<std::size_t>(context.config->num_pseudo_channels()));
+  all_channels_ = Resource(t.hbm, bytes_per_clock * static_cast<std::int64_t>(channels_.size()));
   banks_per_channel_ = static_cast<std::uint32_t>(c.bank_groups * c.banks_per_group);
   banks_.resize(channels_.size() * banks_per_channel_);
   trcd_ = t.from_ns(c.trcd_ns);
@@ -75,11 +76,13 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
     sectors_read += sectors;
     Channel& channel = channels_[home.pseudo_channel];
     refresh(channel, home.pseudo_channel, at);
+    channel.read_since_drain = true;
     const Tick column =
         open_row(banks_[std::size_t{home.pseudo_channel} * banks_per_channel_ + home.bank], home.row, at);
     const Tick on_bus = channel.bus.reserve(at, std::int64_t{sectors} * kSectorBytes);
     ready = std::max(ready, std::max(on_bus, column + burst_ * sectors) + tcl_);
   }
+  all_channels_.reserve(at, std::int64_t{sectors_read} * kSectorBytes);
   context_.counters.add(Counter::kDramReadSectors, sectors_read);
   return ready + controller_ - controller_ / 2;
 }
@@ -92,7 +95,7 @@ Tick Hbm::write(std::uint32_t line, std::uint32_t sectors) {
   if (++channel.queued_writes >= drain_at_) {
     drain(channel, home.pseudo_channel);
   }
-  return channel.bus.next_free() - queue_time_;
+  return all_channels_.next_free() - queue_time_;
 }
 
 void Hbm::drain(Channel& channel, std::uint32_t index) {
@@ -100,7 +103,12 @@ void Hbm::drain(Channel& channel, std::uint32_t index) {
   refresh(channel, index, at);
   // Writes of a drain spread over the banks, so their activations overlap the bursts.
   channel.bus.reserve(at, std::int64_t{channel.queued_write_bursts} * kSectorBytes);
-  channel.bus.hold(at, turnaround_);
+  if (channel.read_since_drain) {
+    channel.bus.hold(at, turnaround_);
+    all_channels_.hold(at, turnaround_ / static_cast<Tick>(channels_.size()));
+    channel.read_since_drain = false;
+  }
+  all_channels_.reserve(at, std::int64_t{channel.queued_write_bursts} * kSectorBytes);
   channel.queued_writes = 0;
   channel.queued_write_bursts = 0;
 }

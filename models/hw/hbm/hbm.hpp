@@ -22,7 +22,8 @@ class Hbm {
   /// Reads the lines of a chunk that `line_mask` names; returns the tick at which the last one is at its slice.
   Tick read(const Chunk& chunk, std::uint32_t line_mask);
 
-  /// Queues a dirty line for writing; returns the tick from which its write queue has room for another.
+  /// Queues a dirty line for writing; returns the tick from which the write queues have room for more.
+  /// The L2 evens out single busy channels, so the backlog of all channels together decides.
   Tick write(std::uint32_t line, std::uint32_t sectors);
 
   /// Ticks for which data buses were held or refresh blocked them, summed over pseudo-channels.
@@ -40,6 +41,7 @@ class Hbm {
     Resource bus;
     Tick next_refresh = 0;
     Tick refresh_busy = 0;
+    bool read_since_drain = false;  ///< the bus has to turn around for the next drain
     std::uint32_t queued_writes = 0;
     std::uint32_t queued_write_bursts = 0;
   };
@@ -51,6 +53,7 @@ class Hbm {
   Context& context_;
   const AddressMap& map_;
   std::vector<Channel> channels_;
+  Resource all_channels_;  ///< the same work spread evenly: how far behind HBM is as a whole
   std::vector<Bank> banks_;
   std::uint32_t banks_per_channel_;
   Tick trcd_;
