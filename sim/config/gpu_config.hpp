@@ -193,6 +193,7 @@ struct TlbConfig {
   int gpc_entries;       ///< reach of the translation cache beside each GPC
   int miss_cycles;       ///< L2 cycles of a GPC miss that hits the shared level
   int cold_miss_cycles;  ///< first touch of a page after launch
+  int walkers;           ///< first-touch walks under way at once
 };
 
 struct LaunchConfig {

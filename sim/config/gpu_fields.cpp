@@ -170,6 +170,7 @@ constexpr Field kFields[] = {
     {"tlb.page_bytes", at<&G::tlb, &TlbConfig::page_bytes>, "byte", 4096, kGiB, "page size of device memory"},
     {"tlb.gpc_entries", at<&G::tlb, &TlbConfig::gpc_entries>, "page", 1, 1048576, "pages held by the translation cache beside each GPC"},
     {"tlb.miss_cycles", at<&G::tlb, &TlbConfig::miss_cycles>, "L2 cycle", 0, 100000, "GPC miss that hits the shared level"},
+    {"tlb.walkers", at<&G::tlb, &TlbConfig::walkers>, "walk", 1, 256, "first-touch walks under way at once"},
     {"tlb.cold_miss_cycles", at<&G::tlb, &TlbConfig::cold_miss_cycles>, "L2 cycle", 0, 100000, "first touch of a page after launch"},
 
     {"launch.overhead_before_us", at<&G::launch, &LaunchConfig::overhead_before_us>, "us", 0, 1000, "launch to the first CTA, counted in sm__cycles_elapsed"},

@@ -19,6 +19,7 @@ class Tlb {
         lines_per_page_(static_cast<std::uint32_t>(config.tlb.page_bytes / config.l2.line_bytes)),
         miss_(l2_cycle * config.tlb.miss_cycles),
         cold_miss_(l2_cycle * config.tlb.cold_miss_cycles),
+        walkers_(std::max(1, config.tlb.walkers)),
         table_(config.topology.gpc_sms.size() * entries_) {}
 
   /// Extra latency of translating `line` for an SM of `gpc` at `now`. Requests to a page whose translation is on its
@@ -31,9 +32,9 @@ class Tlb {
         shared_ready_.resize(page + 1, kNever);
       }
       if (shared_ready_[page] == kNever) {
-        // Walks of pages nobody has touched are served one at a time.
-        walker_free_ = std::max(now, walker_free_) + cold_miss_;
-        shared_ready_[page] = walker_free_;
+        // A few walks of pages nobody has touched are under way at once; the rest queue.
+        walker_free_ = std::max(now, walker_free_) + cold_miss_ / walkers_;
+        shared_ready_[page] = walker_free_ + cold_miss_ - cold_miss_ / walkers_;
       }
       entry = Entry{page, std::max(now + miss_, shared_ready_[page])};
     }
@@ -46,6 +47,7 @@ class Tlb {
   Tick miss_ = 0;
   Tick cold_miss_ = 0;
   Tick walker_free_ = 0;
+  Tick walkers_ = 1;
   struct Entry {
     std::uint32_t page = 0xffffffffU;
     Tick ready = 0;
