@@ -39,6 +39,7 @@ void Hbm::refresh(Channel& channel, std::uint32_t index, Tick at) {
     const Tick blocked = per_bank_refresh_ ? trfc_ / static_cast<Tick>(banks_per_channel_) : trfc_;
     channel.bus.hold(channel.next_refresh, blocked);
     channel.refresh_busy += blocked;
+    all_channels_.hold(channel.next_refresh, blocked / static_cast<Tick>(channels_.size()));
     if (!per_bank_refresh_) {
       Bank* bank = &banks_[std::size_t{index} * banks_per_channel_];
       for (std::uint32_t b = 0; b < banks_per_channel_; ++b) {

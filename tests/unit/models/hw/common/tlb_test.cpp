@@ -29,7 +29,8 @@ TEST_CASE("TLB: within reach nothing is evicted; beyond it a page comes from the
   const auto lines_per_page = static_cast<std::uint32_t>(gpu.tlb.page_bytes / 128);
   const auto entries = static_cast<std::uint32_t>(gpu.tlb.gpc_entries);
   for (std::uint32_t page = 0; page < entries; ++page) (void)tlb.look_up(0, page * lines_per_page, 0);
-  const Tick later = 10 * gpu.tlb.cold_miss_cycles;
+  // Walks queue, so the last page is translated once all have been walked in turn.
+  const Tick later = Tick{gpu.tlb.cold_miss_cycles} * (gpu.tlb.gpc_entries + 10);
   for (std::uint32_t page = 0; page < entries; ++page) CHECK(tlb.look_up(0, page * lines_per_page, later) == 0);
   (void)tlb.look_up(0, entries * lines_per_page, later);  // takes the place of page 0
   CHECK(tlb.look_up(0, 0, 2 * later) == gpu.tlb.miss_cycles);
