@@ -12,7 +12,6 @@ enum class EventKind : std::uint16_t {
   kStreamRun,     ///< unit = SM, a = CTA slot, b = stream
   kSignal,        ///< unit = SM, a, b = packed signal (sm/tokens.hpp)
   kWgmmaRun,      ///< unit = SM: the tensor core takes the next quantum of queued wgmma work
-  kPumpLoads,     ///< unit = SM: the LSU or the TMA unit may have credits again
   kReadAtL2,      ///< a = chunk: request reaches the coalescer and the near slices
   kReadAtHome,    ///< a = chunk, b = line mask: misses of far-homed lines reach their home slices
   kReadAtHbm,     ///< a = chunk, b = line mask | partition << 8

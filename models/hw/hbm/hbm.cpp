@@ -38,7 +38,6 @@ void Hbm::refresh(Channel& channel, std::uint32_t index, Tick at) {
     // A per-bank refresh blocks one bank of many; the bus loses its share of the time.
     const Tick blocked = per_bank_refresh_ ? trfc_ / static_cast<Tick>(banks_per_channel_) : trfc_;
     channel.bus.hold(channel.next_refresh, blocked);
-    channel.refresh_busy += blocked;
     all_channels_.hold(channel.next_refresh, blocked / static_cast<Tick>(channels_.size()));
     if (!per_bank_refresh_) {
       Bank* bank = &banks_[std::size_t{index} * banks_per_channel_];

@@ -40,7 +40,6 @@ class Hbm {
   struct Channel {
     Resource bus;
     Tick next_refresh = 0;
-    Tick refresh_busy = 0;
     bool read_since_drain = false;  ///< the bus has to turn around for the next drain
     std::uint32_t queued_writes = 0;
     std::uint32_t queued_write_bursts = 0;

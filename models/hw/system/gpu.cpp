@@ -232,9 +232,6 @@ void Gpu::dispatch(const Event& e) {
     case EventKind::kWgmmaRun:
       sms_[e.unit].run_tensor();
       break;
-    case EventKind::kPumpLoads:
-      sms_[e.unit].pump();
-      break;
     case EventKind::kReadAtL2:
       if (!coalescer_->merge(e.a)) {
         l2_.read_at_near(e.a);

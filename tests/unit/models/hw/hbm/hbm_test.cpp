@@ -24,7 +24,7 @@ struct Bench {
   }
   [[nodiscard]] Tick ns(double t) const { return context.time.from_ns(t); }
   void advance(Tick to) {
-    context.post(to, EventKind::kPumpLoads, 0, 0);
+    context.post(to, EventKind::kSignal, 0, 0);
     Event e{};
     (void)context.events.pop(e);
   }
