@@ -10,12 +10,12 @@
 
 namespace strata {
 
-/// Behaves as std::allocator below 1 MiB and where the kernel declines.
+/// Behaves as std::allocator below 256 KiB and where the kernel declines.
 template <typename T>
 struct HugePageAllocator {
   using value_type = T;
   static constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  static constexpr std::size_t kSmallest = std::size_t{1} << 20;
+  static constexpr std::size_t kSmallest = std::size_t{256} << 10;
 
   HugePageAllocator() = default;
   template <typename U>

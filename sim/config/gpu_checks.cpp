@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "sim/config/gpu_description.hpp"
 #include "sim/config/gpu_fields.hpp"
@@ -94,8 +96,11 @@ void check_l2(const GpuConfig& c, Problems& p) {
   p.expect(l2.size_bytes % grain == 0 && l2.size_bytes > 0, "l2.size_bytes",
            fmt::format("{}: must be a multiple of l2.slices x l2.ways x l2.line_bytes (= {}), e.g. {}", l2.size_bytes,
                        grain, below > 0 ? fmt::format("{} or {}", below, below + grain) : std::to_string(grain)));
-  p.expect(l2.home_interleave_bytes % l2.line_bytes == 0, "l2.home_interleave_bytes",
-           fmt::format("{}: must be a multiple of l2.line_bytes (= {})", l2.home_interleave_bytes, l2.line_bytes));
+  p.expect(
+      l2.home_interleave_bytes % l2.line_bytes == 0 &&
+          std::has_single_bit(static_cast<std::uint64_t>(l2.home_interleave_bytes / l2.line_bytes)),
+      "l2.home_interleave_bytes",
+      fmt::format("{}: must be a power of two times l2.line_bytes (= {})", l2.home_interleave_bytes, l2.line_bytes));
 }
 
 void check_hbm(const GpuConfig& c, Problems& p) {

@@ -90,9 +90,7 @@ class EventQueue {
         ++processed_;
         return true;
       }
-      bucket.clear();
-      clear_bit(slot(0));
-      cursor_ = 0;
+      retire_bucket();
       advance();
     }
   }
@@ -100,6 +98,9 @@ class EventQueue {
  private:
   static constexpr std::size_t kBuckets = 1024;
 
+  struct Earlier {
+    bool operator()(const Event& x, const Event& y) const { return before(x, y); }
+  };
   struct Later {
     bool operator()(const Event& x, const Event& y) const { return before(y, x); }
   };
@@ -114,14 +115,33 @@ class EventQueue {
     // The current bucket is already sorted and partly consumed: keep it sorted. Others are sorted when reached.
     if (offset == 0) {
       auto& bucket = wheel_[slot(0)];
-      auto it = std::upper_bound(bucket.begin() + static_cast<std::ptrdiff_t>(cursor_), bucket.end(), e, before);
+      auto it = std::upper_bound(bucket.begin() + static_cast<std::ptrdiff_t>(cursor_), bucket.end(), e, Earlier{});
       bucket.insert(it, e);
       set_bit(slot(0));
       return;
     }
-    const std::size_t s = slot(offset);
-    wheel_[s].push_back(e);
+    push(slot(offset), e);
+  }
+
+  void push(std::size_t s, const Event& e) {
+    auto& bucket = wheel_[s];
+    if (bucket.capacity() == 0 && !spare_.empty()) {
+      bucket.swap(spare_.back());
+      spare_.pop_back();
+    }
+    bucket.push_back(e);
     set_bit(s);
+  }
+
+  /// The used-up bucket's storage goes to whichever needs some next, so that few stay in use and in the host's cache.
+  void retire_bucket() {
+    auto& bucket = wheel_[slot(0)];
+    bucket.clear();
+    if (bucket.capacity() > 0) {
+      spare_.emplace_back().swap(bucket);
+    }
+    clear_bit(slot(0));
+    cursor_ = 0;
   }
 
   /// Moves to the next occupied bucket, sliding the window so that it starts there.
@@ -142,12 +162,10 @@ class EventQueue {
       std::pop_heap(far_.begin(), far_.end(), Later{});
       const Event e = far_.back();
       far_.pop_back();
-      const std::size_t s = slot(static_cast<std::size_t>((e.tick - window_start_) / bucket_ticks_));
-      wheel_[s].push_back(e);
-      set_bit(s);
+      push(slot(static_cast<std::size_t>((e.tick - window_start_) / bucket_ticks_)), e);
     }
     auto& bucket = wheel_[slot(0)];
-    std::sort(bucket.begin(), bucket.end(), before);
+    std::sort(bucket.begin(), bucket.end(), Earlier{});
   }
 
   /// Distance from `start` to the next occupied slot, or kBuckets when the wheel is empty.
@@ -166,6 +184,7 @@ class EventQueue {
   }
 
   std::vector<std::vector<Event>> wheel_;
+  std::vector<std::vector<Event>> spare_;  ///< storage of buckets that are empty
   std::vector<std::uint64_t> occupied_;
   std::vector<Event> far_;
   Tick bucket_ticks_ = 1;

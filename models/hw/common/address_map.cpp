@@ -16,7 +16,7 @@ AddressMap::AddressMap(const GpuConfig& config) {
     slice_of_channel_[c] = static_cast<std::uint8_t>(c * slices_per_partition_ / channels);
   }
   const std::uint32_t block = static_cast<std::uint32_t>(config.l2.home_interleave_bytes) / kLineBytes;
-  lines_per_block_ = FixedDivisor(block);
+  block_shift_ = static_cast<std::uint32_t>(std::countr_zero(std::bit_floor(std::max(1U, block))));
   banks_ = std::bit_floor(static_cast<std::uint32_t>(config.hbm.bank_groups * config.hbm.banks_per_group));
   const std::uint32_t lines_per_super = static_cast<std::uint32_t>(config.num_pseudo_channels()) *
                                         static_cast<std::uint32_t>(config.hbm.row_bytes) / kLineBytes;

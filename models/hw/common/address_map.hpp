@@ -44,8 +44,8 @@ class AddressMap {
   explicit AddressMap(const GpuConfig& config);
 
   [[nodiscard]] LineHome home(std::uint32_t line) const {
-    const std::uint32_t block = lines_per_block_.quotient(line);
-    const std::uint32_t in_block = line - block * lines_per_block_.divisor();
+    const std::uint32_t block = line >> block_shift_;
+    const std::uint32_t in_block = line & ((1U << block_shift_) - 1);
     const std::uint32_t super = blocks_per_super_.quotient(block);
     const std::uint32_t index = block - super * blocks_per_super_.divisor();
     const std::uint32_t h = mix(super);
@@ -61,9 +61,23 @@ class AddressMap {
     out.row = super;
     return out;
   }
-  /// Tag set of a line within its slice. The near copy of a far line uses the slice and set it would have at home.
-  [[nodiscard]] std::uint32_t set(std::uint32_t line, std::uint32_t slice) const {
-    return slice * sets_per_slice_ + static_cast<std::uint32_t>((std::uint64_t{mix(line)} * sets_per_slice_) >> 32);
+  /// The name under which tag arrays know a line: a bijection, so that its upper bits can choose the set.
+  [[nodiscard]] static std::uint32_t tag(std::uint32_t line) { return mix(line); }
+  /// Tag set of a line within its partition. The near copy of a far line uses the slice and set it would have at home.
+  [[nodiscard]] std::uint32_t set(std::uint32_t tag, std::uint32_t slice) const {
+    return slice * sets_per_slice_ + static_cast<std::uint32_t>((std::uint64_t{tag} * sets_per_slice_) >> 32);
+  }
+  /// With this many sets a slice's set implies the upper 8 bits of the tag.
+  [[nodiscard]] bool set_implies_top() const { return sets_per_slice_ >= 256; }
+  /// The line behind a tag found in `set` of a partition; `tag` may lack its upper 8 bits when the set implies them.
+  [[nodiscard]] std::uint32_t line_of(std::uint32_t tag, std::uint32_t set) const {
+    if (set_implies_top()) {
+      const std::uint64_t s = set % sets_per_slice_;
+      const auto first = static_cast<std::uint32_t>(((s << 32) + sets_per_slice_ - 1) / sets_per_slice_);
+      tag = (first & 0xff000000U) | (tag & 0xffffffU);
+      tag += tag < first ? 0x1000000U : 0U;
+    }
+    return unmix(tag);
   }
   [[nodiscard]] std::uint32_t sets_per_slice() const { return sets_per_slice_; }
   [[nodiscard]] std::uint32_t slices_per_partition() const { return slices_per_partition_; }
@@ -79,7 +93,15 @@ class AddressMap {
     x ^= x >> 16;
     return x;
   }
-  FixedDivisor lines_per_block_;
+  static std::uint32_t unmix(std::uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x43021123U;  // inverse of 0x846ca68b modulo 2^32
+    x ^= x >> 15 ^ x >> 30;
+    x *= 0x1d69e2a5U;  // inverse of 0x7feb352d
+    x ^= x >> 16;
+    return x;
+  }
+  std::uint32_t block_shift_ = 6;  ///< log2 of the lines of an interleave block
   FixedDivisor blocks_per_super_;
   std::uint32_t partitions_ = 2;
   std::uint32_t slices_per_partition_ = 40;

@@ -1,4 +1,4 @@
-/// What travels between SM and memory: chunks of at most eight lines, grouped into transfers.
+/// What travels between SM and memory: chunks of at most sixteen lines, grouped into transfers.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace strata {
 
-inline constexpr std::uint32_t kChunkLines = 8;
+inline constexpr std::uint32_t kChunkLines = 16;
 inline constexpr std::uint32_t kNoHandle = 0xffffffffU;
 inline constexpr std::uint32_t kSectorsPerLine = 4;
 inline constexpr std::uint32_t kLineBytes = 128;
@@ -22,39 +22,69 @@ inline constexpr std::uint32_t kSectorBytes = 32;
 /// The farthest place that had to serve a request; orders stall reasons.
 enum class ServedBy : std::uint8_t { kSm, kL1, kCrossbar, kL2, kFabric, kHbm };
 
-/// At most 1 KiB of lines requested together.
+/// One line of an access and the sectors of it that are wanted, bit i = bytes [32 i, 32 i + 32).
+struct LineAccess {
+  std::uint32_t line;  ///< byte address / 128
+  std::uint8_t mask;
+};
+
+/// Lines that follow a pattern: rows of 2^row_shift consecutive lines, `stride` lines apart, all with one mask.
+struct LinePattern {
+  std::uint32_t first = 0;
+  std::int32_t stride = 1;
+  std::uint8_t row_shift = 0;
+  std::uint8_t mask = 0xf;
+
+  [[nodiscard]] std::uint32_t line(std::uint32_t i) const {
+    return first + (i >> row_shift) * static_cast<std::uint32_t>(stride) + (i & ((1U << row_shift) - 1));
+  }
+  bool operator==(const LinePattern&) const = default;
+};
+
+/// Lines of a chunk that follow no pattern.
+using LineList = std::array<LineAccess, kChunkLines>;
+
+/// Where the lines of a chunk live (LinePlaceCache).
+struct alignas(64) LinePlaces {
+  std::array<std::uint32_t, kChunkLines> tag{};
+  std::array<std::uint32_t, kChunkLines> set{};
+  std::array<std::uint8_t, kChunkLines> slice{};  ///< within a partition
+  std::uint32_t homes = 0;                        ///< bit i: home partition of line i
+  std::uint32_t chunk = kNoHandle;
+  std::uint32_t generation = 0;
+};
+static_assert(sizeof(LinePlaces) == 192);
+
+/// At most 2 KiB of lines requested together. One host cache line: millions of them are under way in a run, so their
+/// lines are a pattern wherever possible (Context::line, Context::mask).
 struct alignas(64) Chunk {
-  // what every step reads: one host cache line
-  std::array<std::uint32_t, kChunkLines> line{};  ///< byte address / 128
-  std::array<std::uint8_t, kChunkLines> mask{};   ///< sectors wanted, bit i = bytes [32 i, 32 i + 32)
-  std::uint32_t transfer = kNoHandle;             ///< Transfer, or MulticastGroup when `multicast` is set
-  std::uint32_t waiters = kNoHandle;              ///< list of WaiterNode: who waits for lines this chunk fetches
+  LinePattern pattern;
+  std::uint32_t list = kNoHandle;      ///< LineList instead of the pattern
+  std::uint32_t transfer = kNoHandle;  ///< Transfer, or MulticastGroup when `multicast` is set
+  std::uint32_t waiters = kNoHandle;   ///< list of WaiterNode: who waits for lines this chunk fetches
+  std::uint32_t generation = 0;        ///< grows each time the slot is reused
+  std::uint32_t places = kNoHandle;    ///< LinePlaces kept for the steps after a miss
   std::uint16_t sm = 0;
-  std::uint16_t sectors = 0;  ///< sum of the masks
-  std::uint8_t count = 0;
-  std::uint8_t partition = 0;    ///< near partition of the requester
-  std::uint8_t near_mask = 0;    ///< near-homed lines on their way from HBM
-  std::uint8_t far_mask = 0;     ///< far-homed lines on their way from the other partition
-  std::uint8_t outstanding = 0;  ///< pieces (HBM, fabric, merged lines) still on their way
-  std::uint8_t deliveries = 0;   ///< SMs still to be reached
+  std::uint16_t sectors = 0;      ///< sum of the masks
+  std::uint16_t oob_sectors = 0;  ///< requested and delivered beyond the tensor's edge; folded onto the last line
+  std::uint16_t multicast = 0;    ///< cluster ranks that receive it; 0 = the requester alone
+  std::uint16_t near_mask = 0;    ///< near-homed lines on their way from HBM
+  std::uint16_t far_mask = 0;     ///< far-homed lines on their way from the other partition
+  std::uint8_t count = 0;         ///< lines
+  std::uint8_t partition = 0;     ///< near partition of the requester
+  std::uint8_t outstanding = 0;   ///< pieces (HBM, fabric, merged lines) still on their way
+  std::uint8_t deliveries = 0;    ///< SMs still to be reached
   ServedBy served = ServedBy::kL2;
   bool write : 1 = false;
-  bool replied : 1 = false;      ///< has left the L2: later requests no longer merge with it
+  bool replied : 1 = false;      ///< has left the L2, or will at `ready`
   bool merged : 1 = false;       ///< rides on another chunk's reply
   bool allocate_l1 : 1 = false;  ///< fills L1 on return
   bool from_tma : 1 = false;
   bool fills_smem : 1 = false;  ///< lands in shared memory (TMA, cp.async)
   bool atomic : 1 = false;
-  // the rest
-  std::uint16_t multicast = 0;    ///< cluster ranks that receive it; 0 = the requester alone
-  std::uint32_t generation = 0;   ///< grows each time the slot is reused
-  std::uint32_t oob_sectors = 0;  ///< requested and delivered beyond the tensor's edge; folded onto the last line
-  std::array<std::uint8_t, kChunkLines> near_way{};  ///< way of the near partition's set that takes each line
-  std::array<std::uint8_t, kChunkLines> home_way{};  ///< the same at home
-  Tick at_l2 = 0;                                    ///< when the request left the coalescer
   Tick ready = 0;  ///< latest known time at which all its lines are at the near partition
 };
-static_assert(sizeof(Chunk) == 128);
+static_assert(sizeof(Chunk) == 64);
 
 /// An operation's memory work, done when its last chunk is.
 struct Transfer {

@@ -1,6 +1,10 @@
 /// What all units of one simulated GPU share: time, configuration, counters and the pools of travelling things.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
 #include "models/hw/common/chunk.hpp"
 #include "models/hw/common/events.hpp"
 #include "sim/base/slot_pool.hpp"
@@ -19,6 +23,8 @@ struct Context {
   Counters counters;
   Observer observer;
   SlotPool<Chunk> chunks;
+  SlotPool<LineList> line_lists;
+  SlotPool<LinePlaces> line_places;
   SlotPool<Transfer> transfers;
   SlotPool<WaiterNode> waiters;
   SlotPool<MulticastGroup> multicast_groups;
@@ -26,6 +32,42 @@ struct Context {
   [[nodiscard]] Tick now() const { return events.now(); }
   void post(Tick tick, EventKind kind, std::uint32_t unit, std::uint32_t a, std::uint32_t b = 0) {
     events.post(tick, id(kind), static_cast<std::uint16_t>(unit), a, b);
+  }
+  [[nodiscard]] std::uint32_t line(const Chunk& c, std::uint32_t i) const {
+    return c.list == kNoHandle ? c.pattern.line(i) : line_lists[c.list][i].line;
+  }
+  [[nodiscard]] std::uint8_t mask(const Chunk& c, std::uint32_t i) const {
+    return c.list == kNoHandle ? c.pattern.mask : line_lists[c.list][i].mask;
+  }
+  /// Gives a new chunk its lines, at most kChunkLines.
+  void set_lines(Chunk& c, std::span<const LineAccess> lines) {
+    c.count = static_cast<std::uint8_t>(lines.size());
+    c.pattern.first = lines[0].line;
+    c.pattern.mask = lines[0].mask;
+    c.pattern.stride = lines.size() > 1 ? static_cast<std::int32_t>(lines[1].line - lines[0].line) : 1;
+    bool regular = true;
+    std::uint32_t sectors = 0;
+    for (std::uint32_t i = 0; i < lines.size(); ++i) {
+      sectors += count_sectors(lines[i].mask);
+      regular = regular && lines[i].mask == c.pattern.mask && lines[i].line == c.pattern.line(i);
+    }
+    c.sectors = static_cast<std::uint16_t>(sectors);
+    if (!regular) {
+      c.list = line_lists.acquire();
+      std::copy(lines.begin(), lines.end(), line_lists[c.list].begin());
+    }
+  }
+  /// Both want the same sectors of the same lines.
+  [[nodiscard]] bool same_lines(const Chunk& a, const Chunk& b) const {
+    if (a.count != b.count || a.pattern != b.pattern || (a.list == kNoHandle) != (b.list == kNoHandle)) {
+      return false;
+    }
+    for (std::uint32_t i = 0; a.list != kNoHandle && i < a.count; ++i) {
+      if (line(a, i) != line(b, i) || mask(a, i) != mask(b, i)) {
+        return false;
+      }
+    }
+    return true;
   }
   [[nodiscard]] std::uint32_t new_chunk() {
     const std::uint32_t h = chunks.acquire();
@@ -36,6 +78,12 @@ struct Context {
   }
   void free_chunk(std::uint32_t h) {
     ++chunks[h].generation;
+    if (chunks[h].list != kNoHandle) {
+      line_lists.release(chunks[h].list);
+    }
+    if (chunks[h].places != kNoHandle) {
+      line_places.release(chunks[h].places);
+    }
     chunks.release(h);
   }
   [[nodiscard]] std::uint32_t new_transfer() {

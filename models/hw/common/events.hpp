@@ -14,10 +14,9 @@ enum class EventKind : std::uint16_t {
   kWgmmaRun,      ///< unit = SM: the tensor core takes the next quantum of queued wgmma work
   kReadAtL2,      ///< a = chunk: request reaches the coalescer and the near slices
   kReadAtHome,    ///< a = chunk, b = line mask: misses of far-homed lines reach their home slices
-  kReadAtHbm,     ///< a = chunk, b = line mask | partition << 8
-  kHbmDone,       ///< a = chunk, b = line mask | partition << 8: lines are filled at home
+  kReadAtHbm,     ///< a = chunk, b = line_event(): misses of a partition go to memory
+  kHbmDone,       ///< a = chunk, b = line_event(): lines are filled at home
   kFabricDone,    ///< a = chunk, b = line mask: far lines are filled near
-  kReplyAtXbar,   ///< a = chunk: all lines are ready at the near partition
   kReadAtSm,      ///< unit = SM, a = chunk, b = cluster rank: data reaches the SM's port
   kTransferDone,  ///< unit = SM, a = transfer
   kWriteAtL2,     ///< a = chunk: a store reaches the near slices
@@ -25,6 +24,13 @@ enum class EventKind : std::uint16_t {
   kWriteDone,     ///< unit = SM, a = chunk: the last acknowledgement
   kCount
 };
+
+/// Lines of a chunk (one bit each) and the partition they are wanted in, as one word of an event.
+[[nodiscard]] constexpr std::uint32_t line_event(std::uint32_t line_mask, std::uint32_t partition) {
+  return line_mask | partition << 16;
+}
+[[nodiscard]] constexpr std::uint32_t lines_of(std::uint32_t b) { return b & 0xffffU; }
+[[nodiscard]] constexpr std::uint32_t partition_of(std::uint32_t b) { return b >> 16; }
 
 [[nodiscard]] constexpr std::uint16_t id(EventKind k) { return static_cast<std::uint16_t>(k); }
 

@@ -14,128 +14,169 @@
 
 namespace strata {
 
-/// At most 16 ways, so that a set is two host cache lines: the packed tags, then masks, the LRU order as sixteen 4-bit
-/// way numbers, most recent first, and who fills each way.
+/// At most 16 ways. What a hit needs (24-bit tags, valid sectors, LRU order) is one host cache line; what only misses
+/// and stores need is another. Tags are 32-bit names of lines. Where the set implies the upper 8 bits, which the owner
+/// knows, they are not compared (`wide` = false). A line whose lower 24 bits are all ones is never cached: that name
+/// marks an empty way.
 /// Not modelled: replacement other than LRU, way partitioning.
-/// Cost: a look-up touches one or two host cache lines; prefetch() hides their latency.
 class TagArray {
  public:
-  static constexpr std::uint32_t kInvalidTag = 0xffffffffU;
   static constexpr std::uint32_t kMaxWays = 16;
   static constexpr std::uint32_t kMiss = 0xffffffffU;
+  static constexpr std::uint32_t kEmpty = 0xffffffU;  ///< lower 24 bits of an empty way's tag
 
   TagArray() = default;
-  TagArray(std::uint32_t sets, std::uint32_t ways) : ways_(std::clamp(ways, 1U, kMaxWays)), sets_(std::max(1U, sets)) {
+  TagArray(std::uint32_t sets, std::uint32_t ways, bool wide)
+      : ways_(std::clamp(ways, 1U, kMaxWays)), wide_(wide), sets_(std::max(1U, sets)), rare_(std::max(1U, sets)) {
     for (Set& s : sets_) {
-      s.tag.fill(kInvalidTag);
+      s.low.fill(~std::uint64_t{0});
+      s.middle.fill(0xff);
     }
   }
 
   struct Victim {
-    std::uint32_t line = kInvalidTag;
+    std::uint32_t tag = kEmpty;  ///< kEmpty: the way held nothing; the lower 24 bits alone are sure unless `wide`
     std::uint8_t dirty = 0;
   };
 
-  void prefetch(std::uint32_t set) const {
-    __builtin_prefetch(&sets_[set]);
-    __builtin_prefetch(&sets_[set].state);
-  }
+  void prefetch(std::uint32_t set) const { __builtin_prefetch(&sets_[set]); }
+  /// What misses and stores need.
+  void prefetch_rare(std::uint32_t set) const { __builtin_prefetch(&rare_[set]); }
 
   /// Index of the line's way, or kMiss. Does not touch the LRU order.
-  [[nodiscard]] std::uint32_t find(std::uint32_t set, std::uint32_t line) const {
-    const auto& t = sets_[set].tag;
-    std::uint32_t match = 0;
-    for (std::uint32_t w = 0; w < kMaxWays; ++w) {
-      match |= static_cast<std::uint32_t>(t[w] == line) << w;
+  [[nodiscard]] std::uint32_t find(std::uint32_t set, std::uint32_t tag) const {
+    const Set& s = sets_[set];
+    std::uint64_t match = 0;  // bit 16 * lane + word: the lower halves agree in way 4 * word + lane
+    for (std::uint32_t word = 0; word < s.low.size(); ++word) {
+      match |= zero_lanes(s.low[word] ^ (kLaneOnes * (tag & 0xffffU))) << word;
     }
-    return match == 0 ? kMiss : set * kMaxWays + static_cast<std::uint32_t>(std::countr_zero(match));
+    const auto middle = static_cast<std::uint8_t>(tag >> 16);
+    for (; match != 0; match &= match - 1) {
+      const auto bit = static_cast<std::uint32_t>(std::countr_zero(match));
+      const std::uint32_t w = 4 * (bit % kLaneBits) + bit / kLaneBits;
+      if (s.middle[w] == middle && (tag & kEmpty) != kEmpty && (!wide_ || rare_[set].top[w] == tag >> 24)) {
+        return set * kMaxWays + w;
+      }
+    }
+    return kMiss;
   }
 
+  /// Whether a way still holds the line it was found to hold.
+  [[nodiscard]] bool holds(std::uint32_t index, std::uint32_t tag) const {
+    const Set& s = sets_[index / kMaxWays];
+    return low_of(s, index % kMaxWays) == (tag & 0xffffU) && s.middle[index % kMaxWays] == (tag >> 16 & 0xffU);
+  }
   void touch(std::uint32_t index) { to_front(sets_[index / kMaxWays], index % kMaxWays); }
 
   [[nodiscard]] std::uint8_t valid(std::uint32_t index) const {
-    return sets_[index / kMaxWays].state[index % kMaxWays] & 0xfU;
+    return nibble(sets_[index / kMaxWays].valid, index % kMaxWays);
   }
   void add_valid(std::uint32_t index, std::uint32_t mask) {
-    std::uint8_t& state = sets_[index / kMaxWays].state[index % kMaxWays];
-    state = static_cast<std::uint8_t>(state | (mask & 0xfU));
+    sets_[index / kMaxWays].valid |= std::uint64_t{mask & 0xfU} << (4 * (index % kMaxWays));
   }
   /// Sectors being filled.
   [[nodiscard]] std::uint8_t pending(std::uint32_t index) const {
-    return static_cast<std::uint8_t>(sets_[index / kMaxWays].state[index % kMaxWays] >> 4);
+    return nibble(rare_[index / kMaxWays].pending, index % kMaxWays);
   }
   [[nodiscard]] std::uint8_t dirty(std::uint32_t index) const {
-    return static_cast<std::uint8_t>(sets_[index / kMaxWays].dirty >> (4 * (index % kMaxWays)) & 0xfU);
+    return nibble(rare_[index / kMaxWays].dirty, index % kMaxWays);
   }
   void set_dirty(std::uint32_t index, std::uint32_t mask) {
-    set_nibble(sets_[index / kMaxWays].dirty, index % kMaxWays, mask);
+    set_nibble(rare_[index / kMaxWays].dirty, index % kMaxWays, mask);
   }
-  /// The chunk that fills the pending sectors, or kNoHandle when its handle was too large to note.
+  /// The chunk that fills the pending sectors.
   [[nodiscard]] std::uint32_t filler(std::uint32_t index) const {
-    const std::uint16_t f = sets_[index / kMaxWays].filler[index % kMaxWays];
-    return f == kUnknownFiller ? kNoHandle : f;
+    return rare_[index / kMaxWays].filler[index % kMaxWays];
   }
-  /// False when the filler's handle cannot be noted; the line is then fetched without being announced.
+  /// False when the filler's handle is too large to be noted; the line is then fetched without being announced.
   bool set_pending(std::uint32_t index, std::uint8_t mask, std::uint32_t chunk) {
-    if (chunk >= kUnknownFiller) {
+    if (chunk > 0xffff) {
       return false;
     }
-    Set& s = sets_[index / kMaxWays];
-    std::uint8_t& state = s.state[index % kMaxWays];
-    state = static_cast<std::uint8_t>((state & 0xfU) | mask << 4);
-    s.filler[index % kMaxWays] = static_cast<std::uint16_t>(chunk);
+    Rare& r = rare_[index / kMaxWays];
+    set_nibble(r.pending, index % kMaxWays, mask);
+    r.filler[index % kMaxWays] = static_cast<std::uint16_t>(chunk);
     return true;
-  }
-  [[nodiscard]] bool holds(std::uint32_t index, std::uint32_t line) const {
-    return sets_[index / kMaxWays].tag[index % kMaxWays] == line;
   }
   /// The data of `chunk` is here: its pending sectors become valid; others of `mask` too, unless someone else fetches
   /// them.
   void fill(std::uint32_t index, std::uint32_t chunk, std::uint8_t mask) {
-    Set& s = sets_[index / kMaxWays];
-    std::uint8_t& state = s.state[index % kMaxWays];
-    const std::uint32_t valid = state & 0xfU;
-    const std::uint32_t pending = state >> 4;
-    if (pending != 0 && s.filler[index % kMaxWays] == chunk) {
-      state = static_cast<std::uint8_t>(valid | pending);
+    Rare& r = rare_[index / kMaxWays];
+    const std::uint32_t waiting = nibble(r.pending, index % kMaxWays);
+    if (waiting != 0 && r.filler[index % kMaxWays] == chunk) {
+      set_nibble(r.pending, index % kMaxWays, 0);
+      add_valid(index, waiting);
     } else {
-      state = static_cast<std::uint8_t>(valid | (mask & ~pending) | pending << 4);
+      add_valid(index, mask & ~waiting);
     }
   }
 
   /// Replaces the least recently used line that is not being filled; kMiss when the whole set is in flight.
-  std::uint32_t allocate(std::uint32_t set, std::uint32_t line, Victim& victim) {
-    Set& s = sets_[set];
+  std::uint32_t allocate(std::uint32_t set, std::uint32_t tag, Victim& victim) {
     victim = Victim{};
+    if ((tag & kEmpty) == kEmpty) {
+      return kMiss;
+    }
+    Set& s = sets_[set];
+    Rare& r = rare_[set];
     for (std::uint32_t p = ways_; p-- > 0;) {
       const auto w = static_cast<std::uint32_t>(s.order >> (4 * p) & 0xf);
-      if (s.state[w] >> 4 != 0) {
+      if (nibble(r.pending, w) != 0) {
         continue;
       }
-      victim = Victim{s.tag[w], static_cast<std::uint8_t>(s.dirty >> (4 * w) & 0xfU)};
-      s.tag[w] = line;
-      s.state[w] = 0;
-      set_nibble(s.dirty, w, 0);
+      victim.tag = std::uint32_t{r.top[w]} << 24 | std::uint32_t{s.middle[w]} << 16 | low_of(s, w);
+      victim.dirty = nibble(r.dirty, w);
+      if ((victim.tag & kEmpty) == kEmpty) {
+        victim.tag = kEmpty;
+      }
+      set_low(s, w, tag);
+      s.middle[w] = static_cast<std::uint8_t>(tag >> 16);
+      r.top[w] = static_cast<std::uint8_t>(tag >> 24);
+      set_nibble(s.valid, w, 0);
+      set_nibble(r.dirty, w, 0);
       to_front(s, w);
       return set * kMaxWays + w;
     }
     return kMiss;
   }
-  [[nodiscard]] std::uint32_t sets() const { return static_cast<std::uint32_t>(sets_.size()); }
-  [[nodiscard]] std::uint32_t ways() const { return ways_; }
+
+  [[nodiscard]] std::size_t num_sets() const { return sets_.size(); }
+  [[nodiscard]] std::uint32_t num_ways() const { return ways_; }
 
  private:
-  static constexpr std::uint16_t kUnknownFiller = 0xffff;
-
   struct alignas(64) Set {
-    std::array<std::uint32_t, kMaxWays> tag{};
-    std::array<std::uint8_t, kMaxWays> state{};   ///< sectors present, and in the upper half sectors being filled
-    std::uint64_t dirty = 0;                      ///< sectors to write back, 4 bits a way
-    std::uint64_t order = 0xfedcba9876543210ULL;  ///< way numbers, most recent in the lowest 4 bits
-    std::array<std::uint16_t, kMaxWays> filler{};
+    std::array<std::uint64_t, kMaxWays / 4> low{};  ///< bits 0 to 15 of each way's tag, four ways a word
+    std::array<std::uint8_t, kMaxWays> middle{};    ///< bits 16 to 23
+    std::uint64_t valid = 0;                        ///< sectors held, 4 bits a way
+    std::uint64_t order = 0xfedcba9876543210ULL;    ///< way numbers, most recent in the lowest 4 bits
   };
-  static_assert(sizeof(Set) == 128);
+  static_assert(sizeof(Set) == 64);
+  struct alignas(64) Rare {
+    std::uint64_t dirty = 0;    ///< sectors to write back, 4 bits a way
+    std::uint64_t pending = 0;  ///< sectors being filled, 4 bits a way
+    std::array<std::uint16_t, kMaxWays> filler{};
+    std::array<std::uint8_t, kMaxWays> top{};  ///< bits 24 to 31 of each way's tag
+  };
+  static_assert(sizeof(Rare) == 64);
 
+  static constexpr std::uint32_t kLaneBits = 16;
+  static constexpr std::uint64_t kLaneOnes = 0x0001000100010001ULL;
+
+  /// Bit 16 i is set where the i-th 16-bit lane of x is zero.
+  [[nodiscard]] static std::uint64_t zero_lanes(std::uint64_t x) {
+    constexpr std::uint64_t kLow = kLaneOnes * 0x7fff;
+    return ~(((x & kLow) + kLow) | x | kLow) >> 15;
+  }
+  [[nodiscard]] static std::uint32_t low_of(const Set& s, std::uint32_t way) {
+    return static_cast<std::uint32_t>(s.low[way / 4] >> (kLaneBits * (way % 4)) & 0xffffU);
+  }
+  static void set_low(Set& s, std::uint32_t way, std::uint32_t tag) {
+    const std::uint32_t shift = kLaneBits * (way % 4);
+    s.low[way / 4] = (s.low[way / 4] & ~(std::uint64_t{0xffff} << shift)) | std::uint64_t{tag & 0xffffU} << shift;
+  }
+  [[nodiscard]] static std::uint8_t nibble(std::uint64_t word, std::uint32_t way) {
+    return static_cast<std::uint8_t>(word >> (4 * way) & 0xfU);
+  }
   static void set_nibble(std::uint64_t& word, std::uint32_t way, std::uint32_t value) {
     word = (word & ~(std::uint64_t{0xf} << (4 * way))) | std::uint64_t{value & 0xfU} << (4 * way);
   }
@@ -152,7 +193,9 @@ class TagArray {
   }
 
   std::uint32_t ways_ = 1;
+  bool wide_ = true;
   std::vector<Set, HugePageAllocator<Set>> sets_;
+  std::vector<Rare, HugePageAllocator<Rare>> rare_;
 };
 
 }  // namespace strata

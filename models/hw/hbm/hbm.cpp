@@ -71,8 +71,8 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
   std::uint32_t sectors_read = 0;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const std::uint32_t i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const LineHome home = map_.home(chunk.line[i]);
-    const auto sectors = count_sectors(chunk.mask[i]);
+    const LineHome home = map_.home(context_.line(chunk, i));
+    const auto sectors = count_sectors(context_.mask(chunk, i));
     sectors_read += sectors;
     Channel& channel = channels_[home.pseudo_channel];
     refresh(channel, home.pseudo_channel, at);

@@ -7,13 +7,23 @@
 
 namespace strata {
 
-L2::L2(Context& context, const AddressMap& map) : context_(context), map_(map) {
+namespace {
+/// HBM replaces at most about 16 lines of a partition in a cycle: a quarter of the time to replace all of them.
+constexpr std::int64_t kTurnoverShare = 64;
+}  // namespace
+
+L2::L2(Context& context, const AddressMap& map)
+    : context_(context),
+      map_(map),
+      places_(context, map),
+      recent_(context.time.l2 * context.config->l2.size_bytes / context.config->l2.partitions / kLineBytes /
+              kTurnoverShare) {
   const L2Config& c = context.config->l2;
   const Tick cycle = context.time.l2;
   const auto partitions = static_cast<std::size_t>(c.partitions);
   const std::uint32_t sets = map.sets_per_slice() * map.slices_per_partition();
   for (std::size_t p = 0; p < partitions; ++p) {
-    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways));
+    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways), !map.set_implies_top());
     fabric_.emplace_back(cycle, context.config->fabric.bytes_per_cycle);
   }
   slices_.resize(static_cast<std::size_t>(c.slices));
@@ -31,22 +41,17 @@ L2::L2(Context& context, const AddressMap& map) : context_(context), map_(map) {
   store_leaves_copy_ = c.store_leaves_near_copy != 0;
 }
 
-std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LineHome& home,
-                         bool allocate, Tick& slice_done) {
+std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
+                         bool allocate) {
   Chunk& c = context_.chunks[chunk];
-  const std::uint32_t line = c.line[i];
-  const std::uint8_t wanted = c.mask[i];
-  const auto sectors = count_sectors(wanted);
+  const std::uint8_t wanted = context_.mask(c, i);
   TagArray& tags = tags_[partition];
-  const std::uint32_t set = map_.set(line, home.slice);
-  slice_done = std::max(
-      slice_done, slice(partition, home.slice).read.reserve(context_.now(), std::int64_t{sectors} * kSectorBytes));
-  context_.counters.add(Counter::kLtsSectors, sectors);
-  context_.counters.add(Counter::kLtsReadSectors, sectors);
-
-  std::uint8_t& way = (partition == c.partition ? c.near_way : c.home_way)[i];
-  std::uint32_t index = tags.find(set, line);
-  way = static_cast<std::uint8_t>(index % TagArray::kMaxWays);
+  const std::uint32_t set = places.set[i];
+  std::uint32_t index = found_[i];
+  // Earlier lines of the chunk may have replaced this one, or, in a list, be this one.
+  if (index == TagArray::kMiss ? c.list != kNoHandle : !tags.holds(index, places.tag[i])) {
+    index = tags.find(set, places.tag[i]);
+  }
   if (index != TagArray::kMiss) {
     tags.touch(index);
     const auto missing = static_cast<std::uint8_t>(wanted & ~tags.valid(index));
@@ -68,97 +73,162 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
   }
   if (allocate) {
     TagArray::Victim victim;
-    index = tags.allocate(set, line, victim);
+    index = tags.allocate(set, places.tag[i], victim);
     if (index != TagArray::kMiss) {
-      evict(victim, partition);
-      way = static_cast<std::uint8_t>(index % TagArray::kMaxWays);
+      evict(victim, partition, set);
       tags.set_pending(index, wanted, chunk);
+      return wanted;
     }
   }
+  all_cached_ = false;
   return wanted;
 }
 
-void L2::prefetch(const Chunk& chunk, std::uint32_t line_mask, std::uint32_t partition) const {
-  for (std::uint32_t m = line_mask & ((1U << chunk.count) - 1); m != 0; m &= m - 1) {
+void L2::find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition) {
+  const TagArray& tags = tags_[partition];
+  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    tags_[partition].prefetch(map_.set(chunk.line[i], map_.home(chunk.line[i]).slice));
+    found_[i] = tags.find(places.set[i], places.tag[i]);
+    if (found_[i] == TagArray::kMiss) {
+      tags.prefetch_rare(places.set[i]);
+    }
   }
+}
+
+void L2::prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition, bool rare) {
+  const LinePlaces& places = places_.of(chunk);
+  const TagArray& tags = tags_[partition];
+  for (std::uint32_t m = line_mask & ((1U << context_.chunks[chunk].count) - 1); m != 0; m &= m - 1) {
+    const std::uint32_t set = places.set[static_cast<std::uint32_t>(std::countr_zero(m))];
+    tags.prefetch(set);
+    if (rare) {
+      tags.prefetch_rare(set);
+    }
+  }
+}
+
+std::int64_t L2::bytes_of(const Chunk& chunk, std::uint32_t line_mask) const {
+  std::uint32_t sectors = 0;
+  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
+    sectors += count_sectors(context_.mask(chunk, static_cast<std::uint32_t>(std::countr_zero(m))));
+  }
+  return std::int64_t{sectors} * kSectorBytes;
+}
+
+template <typename SliceOf>
+Tick L2::take_read_ports(const Chunk& c, std::uint32_t partition, SliceOf slice_of) {
+  const Tick now = context_.now();
+  Tick done = now;
+  Slice* slices = &slice(partition, 0);
+  for (std::uint32_t i = 0; i < c.count; ++i) {
+    const std::int64_t bytes = std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes;
+    done = std::max(done, slices[slice_of(i)].read.reserve(now, bytes));
+  }
+  context_.counters.add(Counter::kLtsFromSmSectors, c.sectors + c.oob_sectors);
+  context_.counters.add(Counter::kLtsSectors, c.sectors + c.oob_sectors);
+  context_.counters.add(Counter::kLtsReadSectors, c.sectors + c.oob_sectors);
+  return done;
 }
 
 void L2::read_at_near(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
-  const std::uint32_t partition = c.partition;
-  std::uint32_t near_misses = 0;
-  std::uint32_t far_misses = 0;
-  Tick slice_done = context_.now();
-  LineHome homes[kChunkLines];
-  for (std::uint32_t i = 0; i < c.count; ++i) {
-    homes[i] = map_.home(c.line[i]);
+  if (const RecentReads::Entry* recent = recent_.find(c, context_.now())) {
+    const Tick done = take_read_ports(c, c.partition, [recent](std::uint32_t i) { return recent->slice[i]; });
+    context_.counters.add(Counter::kLtsFromSmHitSectors, c.sectors + c.oob_sectors);
+    c.ready = std::max(c.ready, done + hit_latency_);
+    Chunk& leader = context_.chunks[recent->leader];
+    if (leader.generation == recent->generation && !leader.replied) {
+      context_.add_waiter(leader, chunk, kAtCoalescer, false);
+    } else {
+      replies_.push_back(chunk);
+    }
+    return;
   }
-  std::uint32_t hit_sectors = 0;
+  const LinePlaces& places = places_.of(chunk);
+  const std::uint32_t partition = c.partition;
+  const std::uint32_t all = (1U << c.count) - 1;
+  const std::uint32_t far = partition == 0 ? places.homes : ~places.homes & all;
+  std::uint32_t misses = 0;
+  std::uint32_t missed_sectors = 0;
+  const Tick now = context_.now();
+  find(places, all, partition);
+  all_cached_ = true;
+  const Tick slice_done = take_read_ports(c, partition, [&places](std::uint32_t i) { return places.slice[i]; });
   for (std::uint32_t i = 0; i < c.count; ++i) {
-    const bool is_far = homes[i].partition != partition;
-    const bool allocate = !is_far || near_copy_on_fill_;
-    const std::uint8_t fetch = look_up(chunk, i, partition, homes[i], allocate, slice_done);
-    hit_sectors += count_sectors(c.mask[i]) - count_sectors(fetch);
+    const bool is_far = (far >> i & 1) != 0;
+    const std::uint8_t fetch = look_up(chunk, i, partition, places, !is_far || near_copy_on_fill_);
     if (fetch != 0) {
-      (is_far ? far_misses : near_misses) |= 1U << i;
+      missed_sectors += count_sectors(fetch);
+      misses |= 1U << i;
     }
   }
-  context_.counters.add(Counter::kLtsFromSmSectors, c.sectors + c.oob_sectors);
-  context_.counters.add(Counter::kLtsFromSmHitSectors, hit_sectors + c.oob_sectors);
-  context_.counters.add(Counter::kLtsSectors, c.oob_sectors);
-  context_.counters.add(Counter::kLtsReadSectors, c.oob_sectors);
-  const Tick after_tags = context_.now() + hit_latency_;
+  context_.counters.add(Counter::kLtsFromSmHitSectors, c.sectors - missed_sectors + c.oob_sectors);
   c.ready = std::max(c.ready, slice_done + hit_latency_);
-  ++c.outstanding;  // this look-up itself
+  if (all_cached_) {
+    recent_.note(chunk, c, places, now);
+  }
+  if (misses == 0 && c.outstanding == 0) {
+    replies_.push_back(chunk);
+    return;
+  }
+  if (misses != 0) {
+    places_.keep(chunk);
+  }
+  const Tick after_tags = now + hit_latency_;
+  const std::uint32_t near_misses = misses & ~far;
+  const std::uint32_t far_misses = misses & far;
   if (near_misses != 0) {
     ++c.outstanding;
-    c.near_mask = static_cast<std::uint8_t>(near_misses);
+    c.near_mask = static_cast<std::uint16_t>(near_misses);
     c.served = ServedBy::kHbm;
-    context_.post(after_tags, EventKind::kReadAtHbm, 0, chunk, near_misses | (partition << 8));
+    context_.post(after_tags, EventKind::kReadAtHbm, 0, chunk, line_event(near_misses, partition));
   }
   if (far_misses != 0) {
     ++c.outstanding;
-    c.far_mask = static_cast<std::uint8_t>(far_misses);
+    c.far_mask = static_cast<std::uint16_t>(far_misses);
     c.served = std::max(c.served, ServedBy::kFabric);
     // The request crosses first; data bandwidth is taken when the reply crosses back.
     context_.post(after_tags + fabric_latency_, EventKind::kReadAtHome, 0, chunk, far_misses);
   }
-  piece_done(chunk);
 }
 
 void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   Chunk& c = context_.chunks[chunk];
+  const LinePlaces& places = places_.of(chunk);
   const std::uint32_t home_partition = c.partition ^ 1U;
-  Tick slice_done = context_.now();
+  const Tick now = context_.now();
+  Tick slice_done = now;
   std::uint32_t misses = 0;
-  std::uint32_t sectors = 0;
   ++c.outstanding;
+  find(places, line_mask, home_partition);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    sectors += count_sectors(c.mask[i]);
-    if (look_up(chunk, i, home_partition, map_.home(c.line[i]), true, slice_done) != 0) {
+    slice_done =
+        std::max(slice_done, slice(home_partition, places.slice[i])
+                                 .read.reserve(now, std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes));
+    if (look_up(chunk, i, home_partition, places, true) != 0) {
       misses |= 1U << i;
+    } else if (near_copy_on_hit_) {
+      found_[i] = tags_[c.partition].find(places.set[i], places.tag[i]);
+      look_up(chunk, i, c.partition, places, true);
     }
   }
+  const auto sectors = static_cast<std::uint64_t>(bytes_of(c, line_mask) / kSectorBytes);
   context_.counters.add(Counter::kLtsFabricSectors, sectors);
+  context_.counters.add(Counter::kLtsSectors, sectors);
+  context_.counters.add(Counter::kLtsReadSectors, sectors);
   --c.outstanding;
   const std::uint32_t hits = line_mask & ~misses;
   if (misses != 0) {
     ++c.outstanding;
     c.served = ServedBy::kHbm;
-    context_.post(context_.now() + hit_latency_, EventKind::kReadAtHbm, 0, chunk, misses | (home_partition << 8));
+    context_.post(now + hit_latency_, EventKind::kReadAtHbm, 0, chunk, line_event(misses, home_partition));
   }
   if (hits != 0) {
-    std::uint32_t bytes = 0;
-    for (std::uint32_t m = hits; m != 0; m &= m - 1) {
-      bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) * kSectorBytes;
-    }
     ++c.outstanding;
     // Lines that another chunk is fetching into the home are counted as hits; they cross once they are there, which
     // the waiter list sees to, so the crossing time below is a lower bound for them.
-    const Tick crossed = fabric_[c.partition].reserve(slice_done + hit_latency_, bytes) + fabric_latency_;
+    const Tick crossed = fabric_[c.partition].reserve(slice_done + hit_latency_, bytes_of(c, hits)) + fabric_latency_;
     context_.post(crossed, EventKind::kFabricDone, 0, chunk, hits);
   }
   piece_done(chunk);
@@ -166,14 +236,13 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
 
 void L2::fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition) {
   const Chunk& c = context_.chunks[chunk];
+  const LinePlaces& places = places_.of(chunk);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::uint32_t set = map_.set(c.line[i], map_.home(c.line[i]).slice);
-    const std::uint32_t index = set * TagArray::kMaxWays + (partition == c.partition ? c.near_way : c.home_way)[i];
-    if (!tags_[partition].holds(index, c.line[i])) {
-      continue;  // read around the cache
+    const std::uint32_t index = tags_[partition].find(places.set[i], places.tag[i]);
+    if (index != TagArray::kMiss) {  // otherwise read around the cache
+      tags_[partition].fill(index, chunk, context_.mask(c, i));
     }
-    tags_[partition].fill(index, chunk, c.mask[i]);
   }
 }
 
@@ -213,18 +282,14 @@ void L2::hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t pa
     return;
   }
   wake(chunk, partition, now);
-  std::uint32_t bytes = 0;
-  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
-    bytes += count_sectors(c.mask[static_cast<std::uint32_t>(std::countr_zero(m))]) * kSectorBytes;
-  }
-  const Tick crossed = fabric_[c.partition].reserve(now, bytes) + fabric_latency_;
+  const Tick crossed = fabric_[c.partition].reserve(now, bytes_of(c, line_mask)) + fabric_latency_;
   context_.post(crossed, EventKind::kFabricDone, 0, chunk, line_mask);
 }
 
 void L2::fabric_done(std::uint32_t chunk, std::uint32_t line_mask) {
   Chunk& c = context_.chunks[chunk];
   fill(chunk, line_mask, c.partition);
-  c.far_mask = static_cast<std::uint8_t>(c.far_mask & ~line_mask);
+  c.far_mask = static_cast<std::uint16_t>(c.far_mask & ~line_mask);
   c.ready = std::max(c.ready, context_.now());
   // Waiters of this partition wait for near-homed lines and for near copies alike; they are woken once all are there.
   if (c.far_mask == 0 && c.near_mask == 0) {
@@ -239,34 +304,34 @@ void L2::piece_done(std::uint32_t chunk) {
     throw ModelBug("L2: a piece of a chunk came back that was not outstanding");
   }
   if (--c.outstanding == 0) {
-    context_.post(std::max(context_.now(), c.ready), EventKind::kReplyAtXbar, 0, chunk);
+    replies_.push_back(chunk);
   }
 }
 
-void L2::evict(const TagArray::Victim& victim, std::uint32_t partition) {
-  if (victim.line != TagArray::kInvalidTag && victim.dirty != 0) {
+void L2::evict(const TagArray::Victim& victim, std::uint32_t partition, std::uint32_t set) {
+  if (victim.dirty != 0) {
     --dirty_[partition].dirty_lines;
-    write_backs_.push_back(WriteBack{victim.line, victim.dirty});
+    write_backs_.push_back(WriteBack{map_.line_of(victim.tag, set), victim.dirty});
   }
 }
 
-void L2::mark_dirty(std::uint32_t line, std::uint8_t mask, std::uint32_t partition, std::uint32_t set) {
+void L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set) {
   TagArray& tags = tags_[partition];
-  std::uint32_t index = tags.find(set, line);
+  std::uint32_t index = tags.find(set, tag);
   if (index == TagArray::kMiss) {
     TagArray::Victim victim;
-    index = tags.allocate(set, line, victim);
+    index = tags.allocate(set, tag, victim);
     if (index == TagArray::kMiss) {
-      write_backs_.push_back(WriteBack{line, mask});  // every way is being filled: write through
+      write_backs_.push_back(WriteBack{map_.line_of(tag, set), mask});  // every way is being filled: write through
       return;
     }
-    evict(victim, partition);
+    evict(victim, partition, set);
   }
   tags.touch(index);
   DirtyQueue& queue = dirty_[partition];
   if (tags.dirty(index) == 0) {
     ++queue.dirty_lines;
-    queue.ring.push_back(DirtyEntry{line, set});
+    queue.ring.push_back(DirtyEntry{tag, set});
   }
   tags.set_dirty(index, tags.dirty(index) | std::uint32_t{mask});
   tags.add_valid(index, mask);
@@ -276,11 +341,11 @@ void L2::limit_dirty(std::uint32_t partition) {
   DirtyQueue& queue = dirty_[partition];
   while (queue.dirty_lines > dirty_limit_lines_ && queue.head < queue.ring.size()) {
     const DirtyEntry entry = queue.ring[queue.head++];
-    const std::uint32_t index = tags_[partition].find(entry.set, entry.line);
+    const std::uint32_t index = tags_[partition].find(entry.set, entry.tag);
     if (index == TagArray::kMiss || tags_[partition].dirty(index) == 0) {
       continue;  // evicted or cleaned meanwhile
     }
-    write_backs_.push_back(WriteBack{entry.line, tags_[partition].dirty(index)});
+    write_backs_.push_back(WriteBack{map_.line_of(entry.tag, entry.set), tags_[partition].dirty(index)});
     tags_[partition].set_dirty(index, 0);
     --queue.dirty_lines;
   }
@@ -292,69 +357,68 @@ void L2::limit_dirty(std::uint32_t partition) {
 
 void L2::write_at_near(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
+  const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition;
   const Tick now = context_.now();
   std::uint32_t far = 0;
-  std::uint32_t far_bytes = 0;
   Tick done = now;
   for (std::uint32_t i = 0; i < c.count; ++i) {
-    const LineHome home = map_.home(c.line[i]);
-    const auto sectors = count_sectors(c.mask[i]);
-    const std::int64_t bytes = std::int64_t{sectors} * kSectorBytes;
-    done = std::max(done, slice(partition, home.slice).write.reserve(now, bytes));
-    context_.counters.add(Counter::kLtsSectors, sectors);
-    context_.counters.add(Counter::kLtsWriteSectors, sectors);
-    context_.counters.add(Counter::kLtsFromSmSectors, sectors);
-    context_.counters.add(Counter::kLtsFromSmHitSectors, sectors);
-    const std::uint32_t set = map_.set(c.line[i], home.slice);
-    if (home.partition == partition) {
-      mark_dirty(c.line[i], c.mask[i], partition, set);
+    const std::uint8_t mask = context_.mask(c, i);
+    done = std::max(
+        done, slice(partition, places.slice[i]).write.reserve(now, std::int64_t{count_sectors(mask)} * kSectorBytes));
+    const std::uint32_t set = places.set[i];
+    if ((places.homes >> i & 1) == partition) {
+      mark_dirty(places.tag[i], mask, partition, set);
       continue;
     }
     far |= 1U << i;
-    far_bytes += static_cast<std::uint32_t>(bytes);
     TagArray& tags = tags_[partition];
-    std::uint32_t index = tags.find(set, c.line[i]);
+    std::uint32_t index = tags.find(set, places.tag[i]);
     if (index != TagArray::kMiss) {
-      tags.add_valid(index, static_cast<std::uint32_t>(c.mask[i] & ~tags.pending(index)));
+      tags.add_valid(index, static_cast<std::uint32_t>(mask & ~tags.pending(index)));
     } else if (store_leaves_copy_) {
       TagArray::Victim victim;
-      index = tags.allocate(set, c.line[i], victim);
+      index = tags.allocate(set, places.tag[i], victim);
       if (index != TagArray::kMiss) {
-        evict(victim, partition);
-        tags.add_valid(index, c.mask[i]);
+        evict(victim, partition, set);
+        tags.add_valid(index, mask);
       }
     }
   }
+  context_.counters.add(Counter::kLtsSectors, c.sectors);
+  context_.counters.add(Counter::kLtsWriteSectors, c.sectors);
+  context_.counters.add(Counter::kLtsFromSmSectors, c.sectors);
+  context_.counters.add(Counter::kLtsFromSmHitSectors, c.sectors);
   limit_dirty(partition);
   c.ready = std::max({c.ready, done + hit_latency_, store_room_});
   if (far != 0) {
-    const Tick crossed = fabric_[partition ^ 1U].reserve(now + hit_latency_, far_bytes) + fabric_latency_;
+    places_.keep(chunk);
+    const Tick crossed = fabric_[partition ^ 1U].reserve(now + hit_latency_, bytes_of(c, far)) + fabric_latency_;
     context_.post(crossed, EventKind::kWriteAtHome, 0, chunk, far);
   } else {
-    context_.post(c.ready, EventKind::kReplyAtXbar, 0, chunk);
+    replies_.push_back(chunk);
   }
 }
 
 void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   Chunk& c = context_.chunks[chunk];
+  const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition ^ 1U;
   Tick done = context_.now();
-  std::uint32_t total = 0;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const LineHome home = map_.home(c.line[i]);
-    const auto sectors = count_sectors(c.mask[i]);
-    total += sectors;
-    done = std::max(done,
-                    slice(partition, home.slice).write.reserve(context_.now(), std::int64_t{sectors} * kSectorBytes));
-    mark_dirty(c.line[i], c.mask[i], partition, map_.set(c.line[i], home.slice));
+    const std::uint8_t mask = context_.mask(c, i);
+    done = std::max(done, slice(partition, places.slice[i])
+                              .write.reserve(context_.now(), std::int64_t{count_sectors(mask)} * kSectorBytes));
+    mark_dirty(places.tag[i], mask, partition, places.set[i]);
   }
-  context_.counters.add(Counter::kLtsSectors, total);
-  context_.counters.add(Counter::kLtsWriteSectors, total);
-  context_.counters.add(Counter::kLtsFabricSectors, total);
+  const auto sectors = static_cast<std::uint64_t>(bytes_of(c, line_mask) / kSectorBytes);
+  context_.counters.add(Counter::kLtsSectors, sectors);
+  context_.counters.add(Counter::kLtsWriteSectors, sectors);
+  context_.counters.add(Counter::kLtsFabricSectors, sectors);
   limit_dirty(partition);
-  context_.post(std::max(c.ready, done + hit_latency_ + fabric_latency_), EventKind::kReplyAtXbar, 0, chunk);
+  c.ready = std::max(c.ready, done + hit_latency_ + fabric_latency_);
+  replies_.push_back(chunk);
 }
 
 Tick L2::slice_busy_ticks() const {

@@ -7,12 +7,15 @@
 /// controls, ECC (docs/model/l2.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "models/hw/common/address_map.hpp"
 #include "models/hw/common/context.hpp"
+#include "models/hw/common/line_places.hpp"
 #include "models/hw/common/tag_array.hpp"
+#include "models/hw/l2/recent_reads.hpp"
 #include "sim/timing/resource.hpp"
 
 namespace strata {
@@ -27,10 +30,15 @@ class L2 {
  public:
   L2(Context& context, const AddressMap& map);
 
-  /// Brings the tags of a chunk's lines into the host's cache ahead of the look-up.
-  void prefetch(const Chunk& chunk, std::uint32_t line_mask, std::uint32_t partition) const;
+  /// Brings in what is remembered of a chunk's lines.
+  void prefetch_recent(const Chunk& chunk) const { recent_.prefetch(chunk); }
+  /// True when reading the chunk needs no tags.
+  [[nodiscard]] bool read_recently(const Chunk& chunk) const { return recent_.find(chunk, context_.now()) != nullptr; }
+  /// Brings the tags of a chunk's lines into the host's cache ahead of the look-up; `rare`: also what fills and stores
+  /// need.
+  void prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition, bool rare);
 
-  // Event handlers. Each ends by posting what follows; write-backs gather in write_backs().
+  // Event handlers. Each ends by posting what follows; what leaves the L2 gathers in replies() and write_backs().
   void read_at_near(std::uint32_t chunk);
   void read_at_home(std::uint32_t chunk, std::uint32_t line_mask);
   void hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
@@ -40,6 +48,8 @@ class L2 {
 
   /// Dirty lines pushed out since the last call; the system hands them to HBM.
   [[nodiscard]] std::vector<WriteBack>& write_backs() { return write_backs_; }
+  /// Chunks whose lines are all at the near partition, or will be at their `ready`, since the last call.
+  [[nodiscard]] std::vector<std::uint32_t>& replies() { return replies_; }
 
   /// Stores are acknowledged no earlier than HBM's write queues had room for what they pushed out.
   void hold_stores_until(Tick tick) { store_room_ = tick > store_room_ ? tick : store_room_; }
@@ -59,23 +69,34 @@ class L2 {
   }
   /// Looks a wanted line up in one partition. Returns the sectors that must still be fetched; the others are ready or
   /// the chunk has been added to the waiters of whoever fetches them.
-  std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LineHome& home,
-                       bool allocate, Tick& slice_done);
+  /// Counts a read that SMs sent and books the data port of its lines' slices; returns when they have been read.
+  template <typename SliceOf>
+  Tick take_read_ports(const Chunk& c, std::uint32_t partition, SliceOf slice_of);
+  std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
+                       bool allocate);
+  /// Finds lines in a partition (found_) and brings in what the misses among them will need.
+  void find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition);
   void fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
   void wake(std::uint32_t chunk, std::uint32_t partition, Tick ready);
   void piece_done(std::uint32_t chunk);
-  void evict(const TagArray::Victim& victim, std::uint32_t partition);
-  void mark_dirty(std::uint32_t line, std::uint8_t mask, std::uint32_t partition, std::uint32_t set);
+  void evict(const TagArray::Victim& victim, std::uint32_t partition, std::uint32_t set);
+  [[nodiscard]] std::int64_t bytes_of(const Chunk& chunk, std::uint32_t line_mask) const;
+  void mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set);
   void limit_dirty(std::uint32_t partition);
 
   Context& context_;
   const AddressMap& map_;
-  std::vector<TagArray> tags_;  ///< per partition
+  LinePlaceCache places_;
+  RecentReads recent_;
+  std::array<std::uint32_t, kChunkLines> found_{};  ///< tag indices of the look-ups under way
+  bool all_cached_ = true;                          ///< the look-ups under way found or made room for every line
+  std::vector<TagArray> tags_;                      ///< per partition
   std::vector<Slice> slices_;
   std::vector<Resource> fabric_;  ///< data into partition i
   std::vector<WriteBack> write_backs_;
+  std::vector<std::uint32_t> replies_;
   struct DirtyEntry {
-    std::uint32_t line;
+    std::uint32_t tag;
     std::uint32_t set;
   };
   struct DirtyQueue {

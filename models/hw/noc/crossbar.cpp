@@ -40,11 +40,12 @@ Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, 
   cpc_read_.assign(cpcs, Resource(t.sm, std::max(1, x.cpc_read_bytes_per_cycle)));
 }
 
-void Crossbar::send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged) {
+void Crossbar::send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged,
+                          Tick ready) {
   const SmPort& p = ports_[sm];
   const Tick now = context_.now();
   const Tick through = merged ? std::max(now, gpc_read_[p.gpc].next_free()) : gpc_read_[p.gpc].reserve(now, bytes);
-  context_.post(through + p.reply_latency, EventKind::kReadAtSm, sm, chunk, rank);
+  context_.post(std::max(through, ready) + p.reply_latency, EventKind::kReadAtSm, sm, chunk, rank);
 }
 
 Tick Crossbar::deliver(std::uint32_t sm, std::uint32_t bytes) {

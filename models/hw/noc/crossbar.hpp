@@ -18,8 +18,10 @@ class Crossbar {
 
   [[nodiscard]] SmPort& port(std::uint32_t sm) { return ports_[sm]; }
 
-  /// A reply leaves the L2 for one SM; `merged` replies ride on another one's transfer to the GPC.
-  void send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged);
+  /// A reply leaves the L2 for one SM at `ready`; `merged` replies ride on another one's transfer to the GPC.
+  /// The GPC's port is taken now: the latency from there to `ready` is constant for hits, so their order holds.
+  void send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged,
+                  Tick ready);
   /// The reply is at the SM's door: takes CPC, TPC and SM ports; returns the tick at which the last byte is in.
   Tick deliver(std::uint32_t sm, std::uint32_t bytes);
   /// A store passes its GPC's port; returns the tick at which it is through.

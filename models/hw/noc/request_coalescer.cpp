@@ -18,30 +18,32 @@ RequestCoalescer::RequestCoalescer(Context& context, std::vector<std::uint16_t> 
   table_.resize(std::size_t{groups} * kEntries);
 }
 
-bool RequestCoalescer::merge(std::uint32_t chunk) {
-  if (!present_) {
-    return false;
-  }
+RequestCoalescer::Outcome RequestCoalescer::merge(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
-  if (c.atomic) {
-    return false;
+  if (!present_ || c.atomic) {
+    return Outcome::kNew;
   }
+  const Tick now = context_.now();
   Entry& e = table_[slot_of(c)];
-  if (e.line == c.line[0]) {
+  if (e.line == c.pattern.first) {
     Chunk& first = context_.chunks[e.chunk];
-    const bool open = first.generation == e.generation && !first.replied && e.merges + 1 < merge_limit_ &&
-                      (window_ == 0 || context_.now() - first.at_l2 <= window_);
-    if (open && first.count == c.count && first.line == c.line && first.mask == c.mask) {
+    const bool open = first.generation == e.generation && (!first.replied || now < first.ready) &&
+                      e.merges + 1 < merge_limit_ && (window_ == 0 || now - e.opened <= window_);
+    if (open && context_.same_lines(first, c)) {
       ++e.merges;
       c.merged = true;
-      context_.add_waiter(first, chunk, kAtCoalescer, false);
       context_.counters.add(Counter::kLrcMergedSectors, c.sectors + c.oob_sectors);
-      return true;
+      if (first.replied) {
+        c.ready = first.ready;
+        c.served = first.served;
+        return Outcome::kReady;
+      }
+      context_.add_waiter(first, chunk, kAtCoalescer, false);
+      return Outcome::kRides;
     }
   }
-  c.at_l2 = context_.now();
-  e = Entry{c.line[0], chunk, c.generation, 0};
-  return false;
+  e = Entry{c.pattern.first, chunk, c.generation, 0, now};
+  return Outcome::kNew;
 }
 
 void RequestCoalescer::release(std::uint32_t chunk) {
@@ -55,7 +57,8 @@ void RequestCoalescer::release(std::uint32_t chunk) {
     if (w.partition == kAtCoalescer) {
       context_.waiters.release(node);
       context_.chunks[w.handle].served = c.served;
-      context_.post(context_.now(), EventKind::kReplyAtXbar, 0, w.handle);
+      context_.chunks[w.handle].ready = std::max(context_.chunks[w.handle].ready, c.ready);
+      riders_.push_back(w.handle);
     } else {
       context_.waiters[node].next = kept;
       kept = node;

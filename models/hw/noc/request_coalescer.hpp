@@ -14,15 +14,26 @@ namespace strata {
 /// Not modelled: merging of chunks that overlap only in part (docs/model/noc.md).
 class RequestCoalescer {
  public:
+  enum class Outcome : std::uint8_t {
+    kNew,    ///< goes to the L2 itself
+    kRides,  ///< will be in riders() when the first one's reply passes
+    kReady,  ///< rides on a reply that passes at the chunk's `ready`
+  };
+
   /// @param group_of_sm coalescer group of each SM
   RequestCoalescer(Context& context, std::vector<std::uint16_t> group_of_sm);
 
   /// Brings the chunk's table entry into the host's cache.
   void prefetch(const Chunk& chunk) const { __builtin_prefetch(&table_[slot_of(chunk)]); }
-  /// True when the chunk rides on another one and needs no look-up of its own.
-  bool merge(std::uint32_t chunk);
-  /// The chunk's reply passes: posts the replies of those that ride on it.
+  /// A guess, without side effects, whether merge() will return kNew.
+  [[nodiscard]] bool likely_new(const Chunk& chunk) const {
+    return !present_ || table_[slot_of(chunk)].line != chunk.pattern.first;
+  }
+  Outcome merge(std::uint32_t chunk);
+  /// The chunk's reply passes at its `ready`: appends those that ride on it to riders().
   void release(std::uint32_t chunk);
+  /// Chunks whose replies pass with those released since the last call, ready as the one they ride on.
+  [[nodiscard]] std::vector<std::uint32_t>& riders() { return riders_; }
 
  private:
   struct Entry {
@@ -30,17 +41,19 @@ class RequestCoalescer {
     std::uint32_t chunk = kNoHandle;
     std::uint32_t generation = 0;
     std::uint32_t merges = 0;
+    Tick opened = 0;
   };
   static constexpr std::uint32_t kEntries = 1024;
 
   [[nodiscard]] std::size_t slot_of(const Chunk& c) const {
     static_assert(kEntries == 1U << (32 - 22));
-    return std::size_t{group_of_sm_[c.sm]} * kEntries + ((c.line[0] * 0x9e3779b1U) >> 22);
+    return std::size_t{group_of_sm_[c.sm]} * kEntries + ((c.pattern.first * 0x9e3779b1U) >> 22);
   }
 
   Context& context_;
   std::vector<std::uint16_t> group_of_sm_;
   std::vector<Entry, HugePageAllocator<Entry>> table_;
+  std::vector<std::uint32_t> riders_;
   bool present_;
   std::uint32_t merge_limit_;
   Tick window_;

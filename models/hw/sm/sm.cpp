@@ -33,7 +33,7 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   tma_ = Resource(sm_cycle_, kScale);
   dsmem_ = Resource(sm_cycle_, g.smem.dsmem_bytes_per_cycle);
   l1_sets_ = static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / TagArray::kMaxWays);
-  l1_ = TagArray(l1_sets_, TagArray::kMaxWays);
+  l1_ = TagArray(l1_sets_, TagArray::kMaxWays, true);
   load_credits_ = Credits(g.l1.outstanding_sectors);
   tma_credits_ = Credits(g.tma.outstanding_bytes);
   store_credits_ = Credits(g.l1.store_queue_sectors);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "models/hw/common/context.hpp"
@@ -34,6 +35,13 @@ struct SmEnvironment {
 };
 
 inline constexpr std::uint32_t kWarpLanes = 32;
+
+/// Sectors of one line that bytes [first, last] of it touch.
+[[nodiscard]] constexpr std::uint8_t sector_mask(std::uint64_t first, std::uint64_t last) {
+  const auto lo = static_cast<std::uint32_t>(first / kSectorBytes);
+  const auto hi = static_cast<std::uint32_t>(last / kSectorBytes);
+  return static_cast<std::uint8_t>(((1U << (hi - lo + 1)) - 1) << lo);
+}
 
 /// Ticks an SM spent for each reason; see StackReason.
 using CycleStack = std::array<Tick, kNumStackReasons>;
@@ -139,14 +147,31 @@ class Sm {
     std::uint32_t chunk;
     Tick earliest;
   };
-  struct ChunkQueue {
-    std::vector<QueuedChunk> items;
+  /// A TMA load whose chunks are cut when there are credits for them. The lines follow `lines`, or are in `rest` when
+  /// they follow no pattern.
+  struct TmaJob {
+    LinePattern lines;
+    std::uint32_t next = 0;   ///< lines already requested
+    std::uint32_t total = 0;  ///< lines
+    std::vector<LineAccess> rest;
+    Chunk form;               ///< what all its chunks have in common; oob_sectors are the last one's
+    Tick first = 0;           ///< the first chunk may leave
+    Tick interval_units = 0;  ///< the unit's time for a chunk, in 1/kScale cycles
+  };
+  static constexpr std::size_t kLongFifo = 64;
+  template <typename T>
+  struct Fifo {
+    std::vector<T> items;
     std::size_t head = 0;
     [[nodiscard]] bool empty() const { return head == items.size(); }
-    void push(QueuedChunk q) { items.push_back(q); }
+    [[nodiscard]] T& front() { return items[head]; }
+    void push(T item) { items.push_back(std::move(item)); }
     void pop() {
       if (++head == items.size()) {
         items.clear();
+        head = 0;
+      } else if (head >= kLongFifo && 2 * head > items.size()) {
+        items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(head));
         head = 0;
       }
     }
@@ -183,6 +208,10 @@ class Sm {
   // sm_tma.cpp
   void start_tma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  void pump_tma();
+  [[nodiscard]] static std::int64_t sectors_of(const TmaJob& job);
+  [[nodiscard]] static std::uint32_t oob_sectors_of(const MemoryRef& m);
+  static bool box_pattern(const MemoryRef& m, TmaJob& job);
   // sm_tensor.cpp
   void start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   [[nodiscard]] Tick mma_busy() const;
@@ -216,21 +245,17 @@ class Sm {
   Tick wgmma_busy_ = 0;
   bool wgmma_scheduled_ = false;
 
-  ChunkQueue load_queue_;
-  ChunkQueue tma_queue_;
-  ChunkQueue store_queue_;
+  Fifo<QueuedChunk> load_queue_;
+  Fifo<TmaJob> tma_queue_;
+  Fifo<QueuedChunk> store_queue_;
   Credits load_credits_;   ///< sectors
   Credits tma_credits_;    ///< bytes
   Credits store_credits_;  ///< sectors
   bool tma_warm_ = false;
   bool code_warm_ = false;
 
-  /// Lines of the access being expanded, in first-touch order.
-  struct LineAccess {
-    std::uint32_t line;
-    std::uint8_t mask;
-  };
-  std::vector<LineAccess> lines_;
+  std::vector<LineAccess> lines_;    ///< of the access being expanded, in first-touch order
+  std::vector<LineAccess> fetched_;  ///< of the chunk being gathered
   std::uint32_t oob_sectors_ = 0;
 
   CycleStack stack_{};

@@ -1,20 +1,11 @@
 // The LSU: coalescing, L1, cp.async and stores.
 #include <algorithm>
-#include <bit>
+#include <span>
 
 #include "models/hw/sm/sm.hpp"
 #include "sim/base/error.hpp"
 
 namespace strata {
-
-namespace {
-/// Sectors of one line that bytes [first, last] of it touch.
-std::uint8_t sector_mask(std::uint64_t first, std::uint64_t last) {
-  const std::uint32_t lo = static_cast<std::uint32_t>(first / kSectorBytes);
-  const std::uint32_t hi = static_cast<std::uint32_t>(last / kSectorBytes);
-  return static_cast<std::uint8_t>(((1U << (hi - lo + 1)) - 1) << lo);
-}
-}  // namespace
 
 void Sm::collect_lines(const Operation& op, const Stream& stream) {
   lines_.clear();
@@ -48,7 +39,11 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
       if (m.row_bytes == 0) {
         break;
       }
-      if (m.row_pitch == static_cast<std::int64_t>(m.row_bytes) || m.rows == 1) {
+      if (TmaJob box; box_pattern(m, box)) {
+        for (std::uint32_t i = 0; i < box.total; ++i) {
+          lines_.push_back(LineAccess{box.lines.line(i), box.lines.mask});
+        }
+      } else if (m.row_pitch == static_cast<std::int64_t>(m.row_bytes) || m.rows == 1) {
         // One contiguous run: its lines are distinct by construction.
         const std::uint64_t bytes = std::uint64_t{m.rows} * m.row_bytes;
         add(lines_.size(), m.address, bytes);
@@ -59,10 +54,7 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
           add(may_share ? lines_.size() - 1 : lines_.size(), address, m.row_bytes);
         }
       }
-      if (m.oob_rows > 0) {
-        const std::uint64_t first = m.address % kSectorBytes;
-        oob_sectors_ = m.oob_rows * static_cast<std::uint32_t>((first + m.row_bytes + kSectorBytes - 1) / kSectorBytes);
-      }
+      oob_sectors_ = oob_sectors_of(m);
       break;
     }
     case Pattern::kLanes:
@@ -71,6 +63,10 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
           const std::size_t from = lines_.size();
           const std::uint64_t base =
               m.address + static_cast<std::uint64_t>(i * m.row_pitch) + static_cast<std::uint64_t>(w * m.warp_pitch);
+          if (m.lane_pitch == m.lane_bytes) {
+            add(lines_.size(), base, std::uint64_t{m.lanes} * m.lane_bytes);
+            continue;
+          }
           for (std::uint32_t l = 0; l < m.lanes; ++l) {
             add(from, base + static_cast<std::uint64_t>(std::int64_t{l} * m.lane_pitch), m.lane_bytes);
           }
@@ -85,6 +81,11 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
       break;
     }
   }
+}
+
+std::uint32_t Sm::oob_sectors_of(const MemoryRef& m) {
+  const std::uint64_t first = m.address % kSectorBytes;
+  return m.oob_rows * static_cast<std::uint32_t>((first + m.row_bytes + kSectorBytes - 1) / kSectorBytes);
 }
 
 std::uint32_t Sm::requests_of(const Operation& op, const Stream& stream) {
@@ -124,7 +125,7 @@ void Sm::finish_piece(std::uint32_t transfer, Tick done, ServedBy served) {
 
 void Sm::send_read(std::uint32_t chunk, Tick at) {
   const Chunk& c = context().chunks[chunk];
-  const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0], context().now());
+  const Tick translation = port_->tlb->look_up(port_->gpc, context().line(c, 0), context().now());
   context().post(at + port_->request_latency + translation, EventKind::kReadAtL2, 0, chunk);
 }
 
@@ -147,8 +148,11 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   std::uint32_t sectors_seen = 0;
   std::uint32_t sectors_hit = 0;
   std::uint32_t chunk = kNoHandle;
+  fetched_.clear();
   const auto flush = [&] {
     if (chunk != kNoHandle) {
+      context().set_lines(context().chunks[chunk], fetched_);
+      fetched_.clear();
       ++context().transfers[transfer].remaining;
       load_queue_.push(QueuedChunk{chunk, std::max(tags_done, issued) + hit_latency});
       chunk = kNoHandle;
@@ -196,15 +200,11 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
       c.fills_smem = to_smem;
       c.allocate_l1 = use_l1;
     }
-    Chunk& c = context().chunks[chunk];
-    c.line[c.count] = access.line;
-    c.mask[c.count] = fetch;
-    c.sectors = static_cast<std::uint16_t>(c.sectors + count_sectors(fetch));
-    ++c.count;
+    fetched_.push_back(LineAccess{access.line, fetch});
     if (fill != TagArray::kMiss) {
       l1_.set_pending(fill, fetch, chunk);
     }
-    if (c.count == kChunkLines) {
+    if (fetched_.size() == kChunkLines) {
       flush();
     }
   }
@@ -243,7 +243,8 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
   }
   Transfer& t = context().transfers[transfer];
   std::uint32_t sectors = 0;
-  for (std::size_t i = 0; i < lines_.size();) {
+  const std::span<const LineAccess> all(lines_);
+  for (std::size_t i = 0; i < all.size(); i += kChunkLines) {
     const std::uint32_t handle = context().new_chunk();
     Chunk& c = context().chunks[handle];
     c.sm = index_;
@@ -251,12 +252,7 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
     c.transfer = transfer;
     c.write = true;
     c.atomic = op.mem.dir == MemDir::kAtomic || op.mem.dir == MemDir::kReduce;
-    for (; i < lines_.size() && c.count < kChunkLines; ++i) {
-      c.line[c.count] = lines_[i].line;
-      c.mask[c.count] = lines_[i].mask;
-      c.sectors = static_cast<std::uint16_t>(c.sectors + count_sectors(lines_[i].mask));
-      ++c.count;
-    }
+    context().set_lines(c, all.subspan(i, std::min<std::size_t>(kChunkLines, all.size() - i)));
     sectors += c.sectors;
     ++t.remaining;
     ++t.unsent;
@@ -277,7 +273,7 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
 void Sm::pump() {
   const Tick now = context().now();
   while (!load_queue_.empty()) {
-    const QueuedChunk q = load_queue_.items[load_queue_.head];
+    const QueuedChunk q = load_queue_.front();
     const Chunk& c = context().chunks[q.chunk];
     if (!load_credits_.take(c.sectors)) {
       break;
@@ -285,24 +281,16 @@ void Sm::pump() {
     load_queue_.pop();
     send_read(q.chunk, std::max(now, q.earliest));
   }
-  while (!tma_queue_.empty()) {
-    const QueuedChunk q = tma_queue_.items[tma_queue_.head];
-    const Chunk& c = context().chunks[q.chunk];
-    if (!tma_credits_.take(std::int64_t{c.sectors} * kSectorBytes)) {
-      break;
-    }
-    tma_queue_.pop();
-    send_read(q.chunk, std::max(now, q.earliest));
-  }
+  pump_tma();
   while (!store_queue_.empty()) {
-    const QueuedChunk q = store_queue_.items[store_queue_.head];
+    const QueuedChunk q = store_queue_.front();
     const Chunk& c = context().chunks[q.chunk];
     if (!store_credits_.take(c.sectors)) {
       break;
     }
     store_queue_.pop();
     const Tick sent = port_->write.reserve(std::max(now, q.earliest), std::int64_t{c.sectors} * kSectorBytes);
-    const Tick translation = port_->tlb->look_up(port_->gpc, c.line[0], context().now());
+    const Tick translation = port_->tlb->look_up(port_->gpc, context().line(c, 0), context().now());
     context().post(sent + port_->request_latency + translation, EventKind::kWriteAtL2, 0, q.chunk);
     Transfer& t = context().transfers[c.transfer];
     if (--t.unsent == 0) {
@@ -338,10 +326,10 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
   }
   if (c.allocate_l1) {
     for (std::uint32_t i = 0; i < c.count; ++i) {
-      const std::uint32_t set = (c.line[i] ^ (c.line[i] >> 9)) % l1_sets_;
-      const std::uint32_t index = l1_.find(set, c.line[i]);
+      const std::uint32_t line = context().line(c, i);
+      const std::uint32_t index = l1_.find((line ^ (line >> 9)) % l1_sets_, line);
       if (index != TagArray::kMiss) {
-        l1_.fill(index, chunk, c.mask[i]);
+        l1_.fill(index, chunk, context().mask(c, i));
       }
     }
     std::uint32_t node = c.waiters;

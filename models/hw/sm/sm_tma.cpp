@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "models/hw/sm/sm.hpp"
 #include "sim/base/error.hpp"
@@ -21,33 +23,78 @@ void Sm::start_tma(std::uint32_t slot, std::uint32_t stream_index, const Operati
   start_store(slot, stream_index, op, std::max(issued, engine));
 }
 
+/// True when the box's lines follow a pattern, which is then in `job`: whole lines, or one line a row.
+bool Sm::box_pattern(const MemoryRef& m, TmaJob& job) {
+  const bool one_run = m.rows == 1 || m.row_pitch == static_cast<std::int64_t>(m.row_bytes);
+  if (m.pattern != Pattern::kBox || m.row_bytes == 0 || m.rows == 0 || (!one_run && m.row_pitch % kLineBytes != 0)) {
+    return false;
+  }
+  const std::uint64_t offset = m.address % kLineBytes;
+  const std::uint64_t rows = one_run ? 1 : m.rows;
+  const std::uint64_t bytes = one_run ? std::uint64_t{m.rows} * m.row_bytes : m.row_bytes;
+  job.lines.first = static_cast<std::uint32_t>(m.address / kLineBytes);
+  job.lines.stride = static_cast<std::int32_t>(m.row_pitch / kLineBytes);
+  if (offset + bytes <= kLineBytes) {
+    job.lines.mask = sector_mask(offset, offset + bytes - 1);
+    job.total = static_cast<std::uint32_t>(rows);
+    return true;
+  }
+  if (offset != 0 || bytes % kLineBytes != 0) {
+    return false;
+  }
+  const std::uint64_t row_lines = bytes / kLineBytes;
+  job.total = static_cast<std::uint32_t>(rows * row_lines);
+  if (rows == 1) {
+    job.lines.stride = 1;
+    return true;
+  }
+  job.lines.row_shift = static_cast<std::uint8_t>(std::countr_zero(row_lines));
+  return std::has_single_bit(row_lines) && row_lines <= kChunkLines;
+}
+
 void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
   const TmaConfig& t = config().tma;
   Cta& cta = ctas_[slot];
-  collect_lines(op, cta.streams[stream_index]);
   Tick latency = cycles(t.latency_cycles);
   if (!tma_warm_) {
     tma_warm_ = true;
     latency += cycles(t.descriptor_miss_cycles);
   }
-  if (lines_.empty()) {
+  TmaJob job;
+  std::uint32_t oob = 0;
+  if (box_pattern(op.mem, job)) {
+    oob = oob_sectors_of(op.mem);
+  } else {
+    collect_lines(op, cta.streams[stream_index]);
+    job.rest = lines_;
+    job.total = static_cast<std::uint32_t>(lines_.size());
+    oob = oob_sectors_;
+  }
+  if (job.total == 0) {
     const std::uint32_t none = new_transfer(slot, stream_index, op);
     context().transfers[none].counts_in_stream = true;
     ++cta.outstanding;
     context().post(issued + latency, EventKind::kTransferDone, index_, none);
     return;
   }
-  const auto chunks = static_cast<std::uint32_t>((lines_.size() + kChunkLines - 1) / kChunkLines);
+  const std::uint32_t chunks = (job.total + kChunkLines - 1) / kChunkLines;
   const std::uint32_t primary = new_transfer(slot, stream_index, op);
   const std::uint16_t mask = cta.cluster == kNoHandle ? std::uint16_t{0} : op.mem.multicast;
-  std::uint8_t deliveries = 1;
-  std::uint32_t owner = primary;
+  Chunk& form = job.form;
+  form.sm = index_;
+  form.partition = port_->partition & 1U;
+  form.multicast = mask;
+  form.deliveries = 1;
+  form.transfer = primary;
+  form.from_tma = true;
+  form.fills_smem = true;
+  form.oob_sectors = static_cast<std::uint16_t>(oob);
   if (mask != 0) {
     const Cluster& cluster = (*environment_->clusters)[cta.cluster];
-    owner = context().multicast_groups.acquire();
-    MulticastGroup& g = context().multicast_groups[owner];
+    form.transfer = context().multicast_groups.acquire();
+    MulticastGroup& g = context().multicast_groups[form.transfer];
     g.chunks_left = chunks;
-    deliveries = static_cast<std::uint8_t>(std::popcount(mask));
+    form.deliveries = static_cast<std::uint8_t>(std::popcount(mask));
     bool primary_used = false;
     for (std::uint32_t r = 0; r < cluster.size; ++r) {
       if ((mask >> r & 1) == 0) {
@@ -76,37 +123,64 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     ++cta.outstanding;
   }
   const Tick now = context().now();
-  tma_.reserve(now, std::int64_t{t.issue_cycles} * kScale);
-  const double rows_per_chunk = static_cast<double>(op.mem.rows + op.mem.oob_rows) / chunks;
-  std::uint32_t next = 0;
-  std::uint32_t oob = oob_sectors_;
-  for (std::uint32_t k = 0; k < chunks; ++k) {
-    const std::uint32_t handle = context().new_chunk();
-    Chunk& c = context().chunks[handle];
-    c.sm = index_;
-    c.partition = port_->partition;
-    c.transfer = owner;
-    c.multicast = mask;
-    c.deliveries = deliveries;
-    c.from_tma = true;
-    c.fills_smem = true;
-    for (; next < lines_.size() && c.count < kChunkLines; ++next) {
-      c.line[c.count] = lines_[next].line;
-      c.mask[c.count] = lines_[next].mask;
-      c.sectors = static_cast<std::uint16_t>(c.sectors + count_sectors(lines_[next].mask));
-      ++c.count;
-    }
-    if (k + 1 == chunks) {
-      c.oob_sectors = oob;
-      oob = 0;
-    }
-    const double bytes = (c.sectors + c.oob_sectors) * static_cast<double>(kSectorBytes);
-    const double busy = std::max(rows_per_chunk * t.row_cycles, bytes / t.bytes_per_cycle);
-    const Tick engine = tma_.reserve(now, std::llround(busy * kScale));
-    context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
-    tma_queue_.push(QueuedChunk{handle, std::max(engine, issued) + latency});
-  }
+  const Tick begin = tma_.reserve(now, std::int64_t{t.issue_cycles} * kScale);
+  const std::int64_t sectors = sectors_of(job) + oob;
+  const double bytes = static_cast<double>(sectors * kSectorBytes);
+  const double busy = std::max((op.mem.rows + op.mem.oob_rows) * t.row_cycles, bytes / t.bytes_per_cycle);
+  tma_.reserve(now, std::llround(busy * kScale));
+  context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
+  job.interval_units = std::llround(busy * kScale / chunks);
+  job.first = std::max(begin, issued) + latency + job.interval_units * sm_cycle_ / kScale;
+  tma_queue_.push(std::move(job));
   pump();
+}
+
+void Sm::pump_tma() {
+  const Tick now = context().now();
+  while (!tma_queue_.empty()) {
+    TmaJob& job = tma_queue_.front();
+    const std::uint32_t count = std::min(kChunkLines, job.total - job.next);
+    Chunk c = job.form;
+    if (job.rest.empty()) {
+      c.pattern = job.lines;
+      c.pattern.first = job.lines.line(job.next);
+      c.count = static_cast<std::uint8_t>(count);
+      c.sectors = static_cast<std::uint16_t>(count * count_sectors(job.lines.mask));
+    } else {
+      c.sectors = 0;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        c.sectors = static_cast<std::uint16_t>(c.sectors + count_sectors(job.rest[job.next + i].mask));
+      }
+    }
+    if (!tma_credits_.take(std::int64_t{c.sectors} * kSectorBytes)) {
+      return;
+    }
+    const std::uint32_t handle = context().new_chunk();
+    c.generation = context().chunks[handle].generation;
+    const bool last = job.next + count == job.total;
+    c.oob_sectors = last ? job.form.oob_sectors : std::uint16_t{0};
+    if (!job.rest.empty()) {
+      context().set_lines(c, std::span<const LineAccess>(job.rest).subspan(job.next, count));
+    }
+    context().chunks[handle] = c;
+    const Tick earliest = job.first + job.next / kChunkLines * (job.interval_units * sm_cycle_ / kScale);
+    job.next += count;
+    if (last) {
+      tma_queue_.pop();
+    }
+    send_read(handle, std::max(now, earliest));
+  }
+}
+
+std::int64_t Sm::sectors_of(const TmaJob& job) {
+  if (job.rest.empty()) {
+    return std::int64_t{job.total} * count_sectors(job.lines.mask);
+  }
+  std::int64_t sum = 0;
+  for (const LineAccess& a : job.rest) {
+    sum += count_sectors(a.mask);
+  }
+  return sum;
 }
 
 }  // namespace strata

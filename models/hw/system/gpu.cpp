@@ -11,16 +11,18 @@
 namespace strata {
 
 namespace {
+constexpr std::size_t kHostLine = 64;  ///< bytes of a line of the host's cache
 constexpr std::size_t kFetchBuffer = TraceSource::kMinFetch;
 /// How many events ahead payloads and tables are prefetched: a few cache misses' worth of work each.
-constexpr std::size_t kPayloadAhead = 12;
+constexpr std::size_t kPayloadAhead = 14;
+constexpr std::size_t kPlacesAhead = 9;
 constexpr std::size_t kTablesAhead = 5;
 
 Context make_context(const GpuConfig& config, int sm_clock_mhz) {
   Context c;
   c.config = &config;
   c.time = TimeBase(sm_clock_mhz, config.clocks.l2_mhz, config.clocks.hbm_mhz);
-  c.events.reset(2 * c.time.sm);
+  c.events.reset(16 * c.time.sm);
   c.chunks.reserve(1U << 14);
   c.transfers.reserve(1U << 14);
   return c;
@@ -91,6 +93,9 @@ void Gpu::run(const SimulationOptions& options) {
     for (; known < std::min(next.size(), kPayloadAhead); ++known) {
       prefetch_payload(next[known]);
     }
+    if (next.size() > kPlacesAhead) {
+      prefetch_places(next[kPlacesAhead]);
+    }
     if (next.size() > kTablesAhead) {
       prefetch_tables(next[kTablesAhead]);
     }
@@ -105,25 +110,34 @@ void Gpu::run(const SimulationOptions& options) {
   end_ = context_.now() + launch_after_;
 }
 
-void Gpu::write_back() {
+void Gpu::drain_l2() {
   auto& lines = l2_.write_backs();
   for (const WriteBack& w : lines) {
     l2_.hold_stores_until(hbm_.write(w.line, count_sectors(w.sectors)));
   }
   lines.clear();
+  auto& replies = l2_.replies();
+  auto& riders = coalescer_->riders();
+  // Whoever rides on a reply may itself carry riders of its own GPC.
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    coalescer_->release(replies[i]);
+    reply(replies[i]);
+    replies.insert(replies.end(), riders.begin(), riders.end());
+    riders.clear();
+  }
+  replies.clear();
 }
 
 void Gpu::reply(std::uint32_t handle) {
-  coalescer_->release(handle);
   Chunk& c = context_.chunks[handle];
   if (c.write) {
     const SmPort& port = crossbar_.port(c.sm);
-    context_.post(context_.now() + port.reply_latency, EventKind::kWriteDone, c.sm, handle);
+    context_.post(std::max(context_.now(), c.ready) + port.reply_latency, EventKind::kWriteDone, c.sm, handle);
     return;
   }
   const std::uint32_t bytes = (c.sectors + c.oob_sectors) * kSectorBytes;
   if (c.multicast == 0) {
-    crossbar_.send_reply(handle, c.sm, 0, bytes, c.merged);
+    crossbar_.send_reply(handle, c.sm, 0, bytes, c.merged, c.ready);
     return;
   }
   // The response is replicated where paths fork: one transfer to the GPC, then one to each SM.
@@ -131,7 +145,7 @@ void Gpu::reply(std::uint32_t handle) {
   bool first = true;
   for (std::uint32_t r = 0; r < kMaxClusterSize; ++r) {
     if ((c.multicast >> r & 1) != 0) {
-      crossbar_.send_reply(handle, group.sm[r], r, bytes, c.merged || !first);
+      crossbar_.send_reply(handle, group.sm[r], r, bytes, c.merged || !first, c.ready);
       first = false;
     }
   }
@@ -153,14 +167,11 @@ void Gpu::prefetch_payload(const Event& e) const {
     case EventKind::kReadAtHbm:
     case EventKind::kHbmDone:
     case EventKind::kFabricDone:
-    case EventKind::kReplyAtXbar:
     case EventKind::kReadAtSm:
     case EventKind::kWriteAtL2:
     case EventKind::kWriteAtHome:
     case EventKind::kWriteDone: {
-      const Chunk* c = &context_.chunks[e.a];
-      __builtin_prefetch(c);
-      __builtin_prefetch(reinterpret_cast<const char*>(c) + 64);
+      __builtin_prefetch(&context_.chunks[e.a]);
       break;
     }
     default:
@@ -168,33 +179,54 @@ void Gpu::prefetch_payload(const Event& e) const {
   }
 }
 
-void Gpu::prefetch_tables(const Event& e) const {
+void Gpu::prefetch_places(const Event& e) const {
+  switch (static_cast<EventKind>(e.kind)) {
+    case EventKind::kReadAtL2:
+      l2_.prefetch_recent(context_.chunks[e.a]);
+      coalescer_->prefetch(context_.chunks[e.a]);
+      break;
+    case EventKind::kReadAtHome:
+    case EventKind::kWriteAtHome:
+    case EventKind::kHbmDone:
+    case EventKind::kFabricDone: {
+      const std::uint32_t handle = context_.chunks[e.a].places;
+      if (handle != kNoHandle) {
+        const auto* places = reinterpret_cast<const char*>(&context_.line_places[handle]);
+        for (std::size_t line = 0; line < sizeof(LinePlaces); line += kHostLine) {
+          __builtin_prefetch(places + line);
+        }
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void Gpu::prefetch_tables(const Event& e) {
   constexpr std::uint32_t kAllLines = (1U << kChunkLines) - 1;
   switch (static_cast<EventKind>(e.kind)) {
     case EventKind::kReadAtL2: {
       const Chunk& c = context_.chunks[e.a];
-      coalescer_->prefetch(c);
-      l2_.prefetch(c, kAllLines, c.partition);
+      if (coalescer_->likely_new(c) && !l2_.read_recently(c)) {
+        l2_.prefetch(e.a, kAllLines, c.partition, false);
+      }
       break;
     }
-    case EventKind::kWriteAtL2: {
-      const Chunk& c = context_.chunks[e.a];
-      l2_.prefetch(c, kAllLines, c.partition);
+    case EventKind::kWriteAtL2:
+      l2_.prefetch(e.a, kAllLines, context_.chunks[e.a].partition, true);
       break;
-    }
     case EventKind::kReadAtHome:
-    case EventKind::kWriteAtHome: {
-      const Chunk& c = context_.chunks[e.a];
-      l2_.prefetch(c, e.b, c.partition ^ 1U);
+      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U, false);
       break;
-    }
-    case EventKind::kFabricDone: {
-      const Chunk& c = context_.chunks[e.a];
-      l2_.prefetch(c, e.b, c.partition);
+    case EventKind::kWriteAtHome:
+      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U, true);
       break;
-    }
+    case EventKind::kFabricDone:
+      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition, true);
+      break;
     case EventKind::kHbmDone:
-      l2_.prefetch(context_.chunks[e.a], e.b & kAllLines, e.b >> 8);
+      l2_.prefetch(e.a, lines_of(e.b), partition_of(e.b), true);
       break;
     case EventKind::kReadAtSm: {
       const Chunk& c = context_.chunks[e.a];
@@ -233,28 +265,34 @@ void Gpu::dispatch(const Event& e) {
       sms_[e.unit].run_tensor();
       break;
     case EventKind::kReadAtL2:
-      if (!coalescer_->merge(e.a)) {
-        l2_.read_at_near(e.a);
-        write_back();
+      switch (coalescer_->merge(e.a)) {
+        case RequestCoalescer::Outcome::kNew:
+          l2_.read_at_near(e.a);
+          drain_l2();
+          break;
+        case RequestCoalescer::Outcome::kReady:
+          reply(e.a);
+          break;
+        case RequestCoalescer::Outcome::kRides:
+          break;
       }
       break;
     case EventKind::kReadAtHome:
       l2_.read_at_home(e.a, e.b);
-      write_back();
+      drain_l2();
       break;
     case EventKind::kReadAtHbm: {
-      const Tick ready = hbm_.read(context_.chunks[e.a], e.b & 0xffU);
+      const Tick ready = hbm_.read(context_.chunks[e.a], lines_of(e.b));
       context_.post(ready, EventKind::kHbmDone, 0, e.a, e.b);
       break;
     }
     case EventKind::kHbmDone:
-      l2_.hbm_done(e.a, e.b & 0xffU, e.b >> 8);
+      l2_.hbm_done(e.a, lines_of(e.b), partition_of(e.b));
+      drain_l2();
       break;
     case EventKind::kFabricDone:
       l2_.fabric_done(e.a, e.b);
-      break;
-    case EventKind::kReplyAtXbar:
-      reply(e.a);
+      drain_l2();
       break;
     case EventKind::kReadAtSm: {
       const Chunk& c = context_.chunks[e.a];
@@ -275,12 +313,12 @@ void Gpu::dispatch(const Event& e) {
         }
       }
       l2_.write_at_near(e.a);
-      write_back();
+      drain_l2();
       break;
     }
     case EventKind::kWriteAtHome:
       l2_.write_at_home(e.a, e.b);
-      write_back();
+      drain_l2();
       break;
     case EventKind::kWriteDone:
       sms_[e.unit].write_done(e.a);

@@ -27,11 +27,13 @@ class Gpu {
 
  private:
   void dispatch(const Event& e);
-  /// The first step brings in what an event names, the second what that names in turn.
+  /// Each step brings in what the one before it names: an event's payload, that one's places, the tables there.
   void prefetch_payload(const Event& e) const;
-  void prefetch_tables(const Event& e) const;
+  void prefetch_places(const Event& e) const;
+  void prefetch_tables(const Event& e);
   void reply(std::uint32_t chunk);
-  void write_back();
+  /// Takes what the L2 has let go since the last call: replies and dirty lines.
+  void drain_l2();
   [[noreturn]] void report_stall() const;
 
   const GpuConfig& config_;

@@ -70,8 +70,11 @@ TEST_CASE("AddressMap: every line of every GPU has a home within range", "[addre
       RC_ASSERT(h.pseudo_channel < channels);
       RC_ASSERT(h.pseudo_channel / (channels / map.partitions()) == h.partition);
       RC_ASSERT(h.bank < gpu.hbm.bank_groups * gpu.hbm.banks_per_group);
-      const std::uint32_t set = map.set(line, h.slice);
+      const std::uint32_t tag = AddressMap::tag(line);
+      const std::uint32_t set = map.set(tag, h.slice);
       RC_ASSERT(set / map.sets_per_slice() == h.slice);
+      // An evicted line is named by its set and the lower bits of its tag alone.
+      RC_ASSERT(map.line_of(map.set_implies_top() ? tag & 0xffffffU : tag, set) == line);
     }));
   }
 }

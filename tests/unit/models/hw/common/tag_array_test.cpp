@@ -13,7 +13,7 @@ namespace {
 /// One set as a list, most recently used first.
 struct NaiveSet {
   struct Line {
-    std::uint32_t tag = TagArray::kInvalidTag;
+    std::uint32_t tag = TagArray::kEmpty;
     std::uint8_t valid = 0;
     std::uint8_t dirty = 0;
     std::uint8_t pending = 0;
@@ -47,13 +47,16 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
   CHECK(rc::check([] {
     const auto ways = *rc::gen::inRange<std::uint32_t>(1, TagArray::kMaxWays + 1);
     constexpr std::uint32_t kSets = 3;
-    TagArray tags(kSets, ways);
+    const bool wide = *rc::gen::arbitrary<bool>();
+    TagArray tags(kSets, ways, wide);
     std::vector<NaiveSet> naive(kSets);
     for (NaiveSet& s : naive) s.lines.resize(ways);
     const int steps = *rc::gen::inRange(1, 400);
     for (int i = 0; i < steps; ++i) {
       const auto set = *rc::gen::inRange<std::uint32_t>(0, kSets);
-      const auto line = *rc::gen::inRange<std::uint32_t>(0, 2 * TagArray::kMaxWays);
+      // Names that differ in each part of the tag; the upper 8 bits count in the wide form alone.
+      const auto number = *rc::gen::inRange<std::uint32_t>(0, 2 * TagArray::kMaxWays);
+      const std::uint32_t line = (number & 3U) | (number >> 2 & 3U) << 16 | (wide ? number >> 4 << 24 : 0U);
       const auto mask = *rc::gen::inRange<std::uint8_t>(1, 16);
       std::uint32_t index = tags.find(set, line);
       NaiveSet::Line* expected = naive[set].find(line);
@@ -63,7 +66,7 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
         TagArray::Victim wanted;
         index = tags.allocate(set, line, victim);
         RC_ASSERT((index != TagArray::kMiss) == naive[set].allocate(line, wanted));
-        RC_ASSERT(victim.line == wanted.line);
+        RC_ASSERT(victim.tag == wanted.tag);
         RC_ASSERT(victim.dirty == wanted.dirty);
         if (index == TagArray::kMiss) continue;
         expected = naive[set].find(line);
@@ -92,7 +95,7 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
             expected->valid = static_cast<std::uint8_t>(expected->valid | expected->pending);
             expected->pending = 0;
           } else {
-            tags.fill(index, 1u << 30, mask);
+            tags.fill(index, 1U << 30, mask);
             expected->valid = static_cast<std::uint8_t>(expected->valid | mask);
           }
       }
@@ -104,7 +107,7 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
 }
 
 TEST_CASE("TagArray: a line that is being filled is never evicted", "[tags]") {
-  TagArray tags(1, 4);
+  TagArray tags(1, 4, false);
   TagArray::Victim victim;
   for (std::uint32_t line = 0; line < 4; ++line) {
     tags.set_pending(tags.allocate(0, line, victim), 0xf, line);
@@ -112,12 +115,12 @@ TEST_CASE("TagArray: a line that is being filled is never evicted", "[tags]") {
   CHECK(tags.allocate(0, 9, victim) == TagArray::kMiss);
   tags.fill(tags.find(0, 2), 2, 0xf);
   REQUIRE(tags.allocate(0, 9, victim) != TagArray::kMiss);
-  CHECK(victim.line == 2);
+  CHECK(victim.tag == 2);
   CHECK(tags.find(0, 0) != TagArray::kMiss);
 }
 
 TEST_CASE("TagArray: a fill by someone else leaves pending sectors pending", "[tags]") {
-  TagArray tags(1, 4);
+  TagArray tags(1, 4, false);
   TagArray::Victim victim;
   const std::uint32_t index = tags.allocate(0, 5, victim);
   tags.set_pending(index, 0x3, 7);
@@ -127,6 +130,15 @@ TEST_CASE("TagArray: a fill by someone else leaves pending sectors pending", "[t
   tags.fill(index, 7, 0);
   CHECK(tags.valid(index) == 0xf);
   CHECK(tags.pending(index) == 0);
+}
+
+TEST_CASE("TagArray: the name that marks an empty way is never cached", "[tags]") {
+  TagArray tags(1, 4, true);
+  TagArray::Victim victim;
+  for (const std::uint32_t tag : {0xffffffU, 0x12ffffffU}) {
+    CHECK(tags.find(0, tag) == TagArray::kMiss);
+    CHECK(tags.allocate(0, tag, victim) == TagArray::kMiss);
+  }
 }
 
 TEST_CASE("Sectors of a 4-bit mask are counted", "[tags]") {

@@ -31,8 +31,7 @@ struct Bench {
   /// Reads one whole line; returns how long it took.
   Tick read(std::uint32_t line) {
     Chunk c;
-    c.line[0] = line;
-    c.mask[0] = 0xf;
+    c.pattern.first = line;
     c.count = 1;
     return hbm.read(c, 1) - context.now();
   }

@@ -28,14 +28,15 @@ struct Bench {
     for (std::size_t i = 8; i < 16; ++i) g[i] = 1;
     return g;
   }
+  /// True when the chunk shares another one's request.
+  bool merges(std::uint32_t chunk) { return coalescer.merge(chunk) != RequestCoalescer::Outcome::kNew; }
   std::uint32_t request(std::uint16_t sm, std::uint32_t line, std::uint8_t mask = 0xf) {
     const std::uint32_t h = context.new_chunk();
     Chunk& c = context.chunks[h];
     c.sm = sm;
     c.count = 2;
-    c.line[0] = line;
-    c.line[1] = line + 1;
-    c.mask[0] = c.mask[1] = mask;
+    c.pattern.first = line;
+    c.pattern.mask = mask;
     c.sectors = static_cast<std::uint16_t>(2 * count_sectors(mask));
     return h;
   }
@@ -48,7 +49,7 @@ TEST_CASE("LRC: at most merge_limit requesters share one request", "[lrc]") {
     Bench b({"lrc.merge_limit=" + std::to_string(limit)});
     int sent = 0;
     for (std::uint16_t sm = 0; sm < 8; ++sm) {
-      if (!b.coalescer.merge(b.request(sm, 100))) ++sent;
+      if (!b.merges(b.request(sm, 100))) ++sent;
     }
     CHECK(sent == 8 / limit);
     CHECK(b.context.counters[Counter::kLrcMergedSectors] == static_cast<std::uint64_t>(8 - 8 / limit) * 8);
@@ -57,49 +58,57 @@ TEST_CASE("LRC: at most merge_limit requesters share one request", "[lrc]") {
 
 TEST_CASE("LRC: requests of different GPCs do not merge", "[lrc]") {
   Bench b;
-  CHECK_FALSE(b.coalescer.merge(b.request(0, 100)));
-  CHECK_FALSE(b.coalescer.merge(b.request(8, 100)));
-  CHECK(b.coalescer.merge(b.request(1, 100)));
-  CHECK(b.coalescer.merge(b.request(9, 100)));
+  CHECK_FALSE(b.merges(b.request(0, 100)));
+  CHECK_FALSE(b.merges(b.request(8, 100)));
+  CHECK(b.merges(b.request(1, 100)));
+  CHECK(b.merges(b.request(9, 100)));
 }
 
 TEST_CASE("LRC: only requests for the same sectors merge, and atomics never do", "[lrc]") {
   Bench b;
-  CHECK_FALSE(b.coalescer.merge(b.request(0, 100)));
-  CHECK_FALSE(b.coalescer.merge(b.request(1, 101)));
-  CHECK_FALSE(b.coalescer.merge(b.request(1, 100, 0x3)));
+  CHECK_FALSE(b.merges(b.request(0, 100)));
+  CHECK_FALSE(b.merges(b.request(1, 101)));
+  CHECK_FALSE(b.merges(b.request(1, 100, 0x3)));
   Bench atomics;
   for (const std::uint16_t sm : {std::uint16_t{0}, std::uint16_t{1}}) {
     const std::uint32_t h = atomics.request(sm, 100);
     atomics.context.chunks[h].atomic = true;
-    CHECK_FALSE(atomics.coalescer.merge(h));
+    CHECK_FALSE(atomics.merges(h));
   }
 }
 
 TEST_CASE("LRC: once the reply has passed, a request goes to the L2 again, and riders are woken", "[lrc]") {
   Bench b;
   const std::uint32_t first = b.request(0, 100);
-  CHECK_FALSE(b.coalescer.merge(first));
+  CHECK_FALSE(b.merges(first));
   const std::uint32_t rider = b.request(1, 100);
-  CHECK(b.coalescer.merge(rider));
+  CHECK(b.merges(rider));
   b.coalescer.release(first);
-  Event e{};
-  REQUIRE(b.context.events.pop(e));
-  CHECK(static_cast<EventKind>(e.kind) == EventKind::kReplyAtXbar);
-  CHECK(e.a == rider);
-  CHECK_FALSE(b.coalescer.merge(b.request(2, 100)));
+  REQUIRE(b.coalescer.riders() == std::vector<std::uint32_t>{rider});
+  CHECK_FALSE(b.merges(b.request(2, 100)));
+}
+
+TEST_CASE("LRC: until a known reply passes, later requests ride on it and are ready with it", "[lrc]") {
+  Bench b;
+  const std::uint32_t first = b.request(0, 100);
+  CHECK_FALSE(b.merges(first));
+  b.context.chunks[first].ready = 500;
+  b.coalescer.release(first);
+  const std::uint32_t rider = b.request(1, 100);
+  CHECK(b.coalescer.merge(rider) == RequestCoalescer::Outcome::kReady);
+  CHECK(b.context.chunks[rider].ready == 500);
 }
 
 TEST_CASE("LRC: a slot that is reused is not taken for the old request", "[lrc]") {
   Bench b;
   const std::uint32_t first = b.request(0, 100);
-  CHECK_FALSE(b.coalescer.merge(first));
+  CHECK_FALSE(b.merges(first));
   b.context.free_chunk(first);
-  CHECK_FALSE(b.coalescer.merge(b.request(1, 100)));
+  CHECK_FALSE(b.merges(b.request(1, 100)));
 }
 
 TEST_CASE("LRC: a part without one merges nothing", "[lrc]") {
   Bench b({"lrc.present=0"});
-  CHECK_FALSE(b.coalescer.merge(b.request(0, 100)));
-  CHECK_FALSE(b.coalescer.merge(b.request(1, 100)));
+  CHECK_FALSE(b.merges(b.request(0, 100)));
+  CHECK_FALSE(b.merges(b.request(1, 100)));
 }
