@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
-#include <optional>
 
 #include "sim/base/error.hpp"
+#include "workloads/library/cpp_name.hpp"
 
 namespace strata {
 namespace {
@@ -16,47 +15,13 @@ constexpr std::string_view kUnrolled = "unrolled_elementwise_kernel<";
 constexpr std::string_view kStrided = "elementwise_kernel<";
 constexpr std::string_view kArray = "std::array<char*, ";
 
-struct CppType {
-  std::string_view text;
-  DataType type;
-};
-/// C++ spellings by storage width; 64-bit integers move like fp64.
-constexpr std::array kTypes = {
-    CppType{"float", DataType::kFp32},
-    CppType{"double", DataType::kFp64},
-    CppType{"c10::BFloat16", DataType::kBf16},
-    CppType{"c10::Half", DataType::kFp16},
-    CppType{"__nv_bfloat16", DataType::kBf16},
-    CppType{"__half", DataType::kFp16},
-    CppType{"bool", DataType::kBool},
-    CppType{"int", DataType::kInt32},
-    CppType{"unsigned int", DataType::kInt32},
-    CppType{"long", DataType::kFp64},
-    CppType{"long long", DataType::kFp64},
-    CppType{"short", DataType::kFp16},
-    CppType{"unsigned char", DataType::kInt8},
-    CppType{"signed char", DataType::kInt8},
-    CppType{"char", DataType::kInt8},
-    CppType{"c10::Float8_e4m3fn", DataType::kFp8},
-    CppType{"c10::Float8_e5m2", DataType::kFp8},
-};
-
-std::optional<DataType> type_of(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  for (const CppType& t : kTypes) {
-    if (t.text == text) return t.type;
-  }
-  return std::nullopt;
-}
-
 /// Types of a comma-separated list that ends at the bracket `close`; stops at the first that is not a type.
 std::vector<DataType> type_list(std::string_view text, std::size_t at, char close) {
   std::vector<DataType> types;
   while (at < text.size()) {
     const std::size_t end = text.find_first_of(std::string{',', '<', '(', close}, at);
     if (end == std::string_view::npos) break;
-    const auto type = type_of(text.substr(at, end - at));
+    const auto type = cpp_data_type(text.substr(at, end - at));
     if (!type) break;
     types.push_back(*type);
     if (text[end] != ',') break;

@@ -8,20 +8,25 @@
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/options.hpp"
+#include "workloads/library/attention_split_sum.hpp"
 #include "workloads/library/cudnn_attention.hpp"
 #include "workloads/library/elementwise.hpp"
 #include "workloads/library/families.hpp"
 #include "workloads/library/flash_attention_2.hpp"
+#include "workloads/library/layer_norm.hpp"
 #include "workloads/library/nvjet.hpp"
+#include "workloads/library/softmax.hpp"
+#include "workloads/library/split_k_sum.hpp"
+#include "workloads/library/tensor_reduce.hpp"
+#include "workloads/library/triangle.hpp"
 
 namespace strata {
 
 std::span<const FamilyParser> kernel_families() {
   static const std::array kFamilies{
-      nvjet_family(),
-      flash_attention_2_family(),
-      cudnn_sm90_attention_family(),
-      elementwise_family(),
+      nvjet_family(),       flash_attention_2_family(), cudnn_sm90_attention_family(), elementwise_family(),
+      softmax_family(),     layer_norm_family(),        tensor_reduce_family(),        triangle_family(),
+      split_k_sum_family(), flash_combine_family(),     lean_reduction_family(),
   };
   return kFamilies;
 }

@@ -1,0 +1,31 @@
+/// What a run of arithmetic costs, as one operation.
+#pragma once
+
+#include <cstdint>
+
+#include "workloads/spec/operation.hpp"
+
+namespace strata {
+
+/// Instructions of one warp by the pipe that executes them. `other` takes issue slots only: branches, barriers, moves
+/// between register files, shuffles, accesses to shared memory.
+struct Arithmetic {
+  double fma = 0;
+  double alu = 0;
+  double mufu = 0;
+  double other = 0;
+  double chain = 0;  ///< dependent steps of one ALU latency that the warp cannot overlap with its own instructions
+  [[nodiscard]] double total() const { return fma + alu + mufu + other; }
+};
+
+[[nodiscard]] Arithmetic operator+(const Arithmetic& a, const Arithmetic& b);
+[[nodiscard]] Arithmetic operator*(double factor, const Arithmetic& a);
+
+/// The compute operation of `warps` warps in step, on the slowest of its pipes (MUFU issues at an eighth, ALU at half
+/// the rate of FMA).
+[[nodiscard]] Operation compute_operation(const Arithmetic& work, std::uint32_t warps);
+
+/// `value` to the nearest integer.
+[[nodiscard]] std::uint32_t rounded(double value);
+
+}  // namespace strata

@@ -1,0 +1,248 @@
+#include "workloads/kernels/row_softmax.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/block_reduce.hpp"
+#include "workloads/kernels/cta_program.hpp"
+
+namespace strata {
+namespace {
+
+constexpr std::uint32_t kWarpLanes = 32;
+constexpr std::uint32_t kVectorBytes = 16;
+constexpr std::uint64_t kMaxThreads = 1024;
+constexpr std::uint64_t kWarpFormCols = 2048;
+constexpr std::uint64_t kWarpFormBytes = 8192;
+constexpr std::uint64_t kRegisterFormElements = 10;  ///< of a thread, exclusive
+constexpr std::uint64_t kStaticSmemLimit = 48 * 1024;
+
+// Instructions per element, from compiled code (sm_90, CUDA 13) of the same source, whose totals the calibration rows
+// confirm: expf is 7 FMA, a shift and MUFU; the full-precision division 5 FMA, MUFU, FCHK and a branch around the rare
+// slow path (BSSY, BRA, BSYNC).
+constexpr Arithmetic kExp{.fma = 7, .alu = 1, .mufu = 1, .other = 0, .chain = 11};
+constexpr Arithmetic kDivide{.fma = 5, .alu = 0, .mufu = 2, .other = 4, .chain = 16};
+constexpr Arithmetic kSubtractLog{.fma = 2, .alu = 0, .mufu = 0, .other = 0, .chain = 2};
+constexpr TreeLevel kMaxLevel{.combine = {.fma = 0, .alu = 2, .mufu = 0, .other = 0, .chain = 2}, .shuffles = 1};
+constexpr TreeLevel kSumLevel{.combine = {.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain = 1}, .shuffles = 1};
+
+// 44 instructions of a warp-form warp and 36 per fp32 element (620 = 44 + 16 * 36; bf16 1260 = 44 + 32 * 38): 25 are the
+// two shuffle trees, 19 the set-up. Of 36, one load, one store and S2R, which the wavefront counter includes.
+constexpr double kWarpSetup = 19;
+constexpr Arithmetic kWarpElement{.fma = 2, .alu = 8, .mufu = 0, .other = 4, .chain = 0};
+// Register form: 619 instructions per warp of 8 bf16 elements, 57 of them for the reductions, 37 the set-up. The three
+// parts of an element are told apart in compiled code: 64-bit index and bounds check, load; sum; address, S2R, store.
+constexpr double kRegisterSetup = 37;
+constexpr Arithmetic kRegisterLoad{.fma = 0, .alu = 13, .mufu = 0, .other = 0, .chain = 2};
+constexpr Arithmetic kRegisterSum{.fma = 1, .alu = 1, .mufu = 0, .other = 2, .chain = 1};
+constexpr Arithmetic kRegisterStore{.fma = 0, .alu = 12, .mufu = 0, .other = 3.6, .chain = 0};
+// 16 B forms, per vector and pass: loop, address, access to shared memory.
+constexpr Arithmetic kVectorLoop{.fma = 0, .alu = 6, .mufu = 0, .other = 2, .chain = 4};
+constexpr double kBlockSetup = 40;
+
+double unpack(DataType t) { return bits_of(t) < 32 ? 1 : 0; }
+
+Arithmetic finish(const SoftmaxConfig& c) { return c.logarithm ? kSubtractLog : kDivide; }
+
+/// The bits that PyTorch's launch code fixes whatever the row: launch, buffers, work.
+Launch launch_of(const SoftmaxConfig& c) {
+  Launch l;
+  l.name = c.name;
+  l.family = "softmax";
+  l.registers_per_thread = c.registers;
+  l.code_bytes = 8192;
+  const std::uint64_t elements = c.rows * c.cols;
+  add_buffer(l, "input", elements * bits_of(c.input) / 8);
+  add_buffer(l, "output", elements * bits_of(c.output) / 8);
+  l.work.compulsory_read_bytes = static_cast<double>(l.buffers[0].bytes);
+  l.work.compulsory_write_bytes = static_cast<double>(l.buffers[1].bytes);
+  l.work.fp32_flops = 5.0 * static_cast<double>(elements);
+  l.work.mufu_ops = (c.logarithm ? 1.0 : 2.0) * static_cast<double>(elements);
+  return l;
+}
+
+/// Accesses to whole rows of the two tensors.
+struct RowAccess {
+  const SoftmaxConfig& c;
+  const Launch& launch;
+  std::uint32_t warps;
+  [[nodiscard]] CtaStep load(double instructions) const {
+    return access_step(MemDir::kLoad, launch.buffers[0].base, bits_of(c.input), c.cols * bits_of(c.input) / 8,
+                       instructions, warps);
+  }
+  [[nodiscard]] CtaStep store(double instructions) const {
+    return access_step(MemDir::kStore, launch.buffers[1].base, bits_of(c.output), c.cols * bits_of(c.output) / 8,
+                       instructions, warps);
+  }
+};
+
+CtaProgram warp_program(const SoftmaxConfig& c) {
+  CtaProgram p;
+  p.launch = launch_of(c);
+  const std::uint64_t padded = softmax_padded_cols(c);
+  const auto lanes = static_cast<std::uint32_t>(std::min<std::uint64_t>(padded, kWarpLanes));
+  const std::uint32_t batch = padded <= 128 ? 2 : 1;
+  const std::uint32_t groups = c.threads / lanes;
+  const std::uint32_t warps = c.threads / kWarpLanes;
+  const double elements = static_cast<double>(batch * padded / lanes);  // of a thread
+  CtaLoop loop;
+  loop.tile.rows = groups * batch;
+  loop.tile.rows_total = c.rows;
+  loop.tile.cols = c.cols;
+  loop.tile.cols_total = c.cols;
+  loop.tile.warp_cols = static_cast<std::uint32_t>(c.cols);
+  p.launch.grid.x = static_cast<std::uint32_t>((c.rows + loop.tile.rows - 1) / loop.tile.rows);
+  p.launch.block = Dim3{lanes, groups, 1};
+  const RowAccess access{c, p.launch, warps};
+  // Half of an element's own instructions come before the reductions, half go with its division and store.
+  const Arithmetic half = 0.5 * kWarpElement;
+  Arithmetic first = elements * (half + kExp + Arithmetic{.alu = unpack(c.input)});
+  first.other += kWarpSetup;
+  first.chain = kExp.chain;  // elements are independent: one chain, the others fill its gaps
+  CtaStep maxima = compute_step(first, warps);
+  maxima.op.smem_read_wavefronts = warps;  // S2R of the set-up
+  maxima.op.tensor_insts = warps;          // one wide multiply, as the rows' counter shows
+  Arithmetic second = elements * (half + finish(c) + Arithmetic{.alu = unpack(c.output)});
+  CtaStep scaled = compute_step(second, warps, false);
+  scaled.op.smem_read_wavefronts = rounded((elements + 1) * warps);
+  loop.steps = {access.load(elements), maxima};
+  for (std::uint32_t b = 0; b < batch; ++b) {
+    loop.steps.push_back(warp_reduce_step(kMaxLevel, lanes, warps));
+    loop.steps.push_back(warp_reduce_step(kSumLevel, lanes, warps));
+  }
+  loop.steps.push_back(scaled);
+  loop.steps.push_back(access.store(elements));
+  p.loops = {loop};
+  return p;
+}
+
+/// One row per CTA.
+CtaTile row_tile(const SoftmaxConfig& c, std::uint64_t cols, std::uint32_t warp_cols) {
+  CtaTile t;
+  t.rows_total = c.rows;
+  t.cols = cols;
+  t.cols_total = c.cols;
+  t.warp_cols = warp_cols;
+  return t;
+}
+
+CtaProgram register_program(const SoftmaxConfig& c) {
+  CtaProgram p;
+  p.launch = launch_of(c);
+  p.launch.grid.x = static_cast<std::uint32_t>(c.rows);
+  p.launch.block = Dim3{c.threads, 1, 1};
+  const std::uint32_t warps = c.threads / kWarpLanes;
+  p.launch.smem_dynamic_bytes = warps * 4;
+  const auto elements = static_cast<double>((c.cols + c.threads - 1) / c.threads);
+  const RowAccess access{c, p.launch, warps};
+  CtaLoop loop;
+  loop.tile = row_tile(c, c.cols, static_cast<std::uint32_t>(c.cols));
+  Arithmetic maxima = elements * (kRegisterLoad + Arithmetic{.alu = unpack(c.input)});
+  maxima.other += kRegisterSetup;
+  CtaStep first = compute_step(maxima, warps);
+  first.op.smem_read_wavefronts = 3 * warps;  // S2R
+  const Arithmetic exponentials = elements * (kExp + kRegisterSum);
+  const Arithmetic outputs = elements * (kExp + finish(c) + kRegisterStore + Arithmetic{.alu = unpack(c.output)});
+  CtaStep last = compute_step(outputs, warps, false);
+  last.op.smem_read_wavefronts = rounded((elements + 1) * warps);  // S2R, read again for every element
+  last.op.tensor_insts = rounded((elements + 1) * warps);
+  loop.steps = {access.load(elements),
+                first,
+                block_reduce_step(kMaxLevel, warps),
+                compute_step(exponentials, warps, false),
+                block_reduce_step(kSumLevel, warps),
+                last,
+                access.store(elements)};
+  p.loops = {loop};
+  return p;
+}
+
+/// A pass over the row in 16 B vectors, a CTA's width of them at a time.
+CtaLoop vector_pass(const SoftmaxConfig& c, const Arithmetic& per_element, std::uint32_t warps, double wavefronts) {
+  const std::uint32_t vector = kVectorBytes * 8 / bits_of(c.input);
+  CtaLoop loop;
+  loop.tile = row_tile(c, std::uint64_t{c.threads} * vector, kWarpLanes * vector);
+  loop.trips = static_cast<std::uint32_t>((c.cols + loop.tile.cols - 1) / loop.tile.cols);
+  CtaStep work = compute_step(vector * per_element + kVectorLoop, warps);
+  work.op.smem_read_wavefronts = rounded(wavefronts * warps);
+  loop.steps = {work};
+  return loop;
+}
+
+/// The forms with 16 B accesses: three passes over the row, in shared memory or by reading it again.
+CtaProgram vector_program(const SoftmaxConfig& c) {
+  CtaProgram p;
+  p.launch = launch_of(c);
+  p.launch.grid.x = static_cast<std::uint32_t>(c.rows);
+  p.launch.block = Dim3{c.threads, 1, 1};
+  const std::uint32_t warps = c.threads / kWarpLanes;
+  const bool shared = c.form == SoftmaxForm::kShared;
+  p.launch.smem_dynamic_bytes = warps * 4;
+  if (shared) p.launch.smem_dynamic_bytes += static_cast<std::uint32_t>(c.cols * bits_of(c.input) / 8);
+  const RowAccess access{c, p.launch, warps};
+  const double wavefronts = shared ? 4 : 0;  // of a 16 B access
+  const double reading = unpack(c.input);
+  CtaLoop maxima = vector_pass(c, Arithmetic{.alu = 1 + reading, .chain = 1}, warps, wavefronts);
+  CtaLoop sums = vector_pass(c, kExp + Arithmetic{.fma = 1, .alu = reading, .chain = 1}, warps, wavefronts);
+  CtaLoop outputs = vector_pass(c, kExp + finish(c) + Arithmetic{.alu = reading + 0.5 * unpack(c.output)}, warps,
+                                wavefronts);
+  maxima.steps.insert(maxima.steps.begin(), access.load(1));
+  if (!shared) {
+    sums.steps.insert(sums.steps.begin(), access.load(1));
+    outputs.steps.insert(outputs.steps.begin(), access.load(1));
+  }
+  outputs.steps.push_back(access.store(bits_of(c.output) > bits_of(c.input) ? 2 : 1));
+  const auto between = [&](const TreeLevel& level, double setup) {
+    CtaLoop loop;
+    loop.tile = row_tile(c, c.cols, static_cast<std::uint32_t>(c.cols));
+    loop.steps = {compute_step(Arithmetic{.other = setup}, warps, false), block_reduce_step(level, warps)};
+    return loop;
+  };
+  p.loops = {maxima, between(kMaxLevel, kBlockSetup), sums, between(kSumLevel, 1), outputs};
+  return p;
+}
+
+}  // namespace
+
+std::uint64_t softmax_padded_cols(const SoftmaxConfig& config) { return std::bit_ceil(config.cols); }
+
+void choose_softmax_form(SoftmaxConfig& c) {
+  const std::uint64_t bytes = c.cols * bits_of(c.input) / 8;
+  if (c.cols <= kWarpFormCols && bytes <= kWarpFormBytes) {
+    c.form = SoftmaxForm::kWarp;
+    c.threads = 128;
+    c.registers = softmax_padded_cols(c) >= 1024 ? 48 : 32;
+    return;
+  }
+  const std::uint64_t threads = std::min(kMaxThreads, (c.cols + kWarpLanes - 1) / kWarpLanes * kWarpLanes);
+  c.threads = static_cast<std::uint32_t>(threads);
+  c.registers = 32;
+  const std::uint64_t vector = kVectorBytes * 8 / bits_of(c.input);
+  if ((c.cols + threads - 1) / threads < kRegisterFormElements) {
+    c.form = SoftmaxForm::kRegisters;
+    if ((c.cols + threads - 1) / threads >= 8) c.registers = 40;
+  } else if (bytes < kStaticSmemLimit - threads / kWarpLanes * 4 && c.cols % vector == 0) {
+    c.form = SoftmaxForm::kShared;
+  } else {
+    c.form = SoftmaxForm::kGlobal;
+  }
+}
+
+std::unique_ptr<TraceSource> make_row_softmax(const SoftmaxConfig& c) {
+  if (c.rows == 0 || c.cols == 0 || c.threads == 0 || c.threads % kWarpLanes != 0 || c.threads > kMaxThreads) {
+    throw ModelBug("softmax: inconsistent configuration");
+  }
+  switch (c.form) {
+    case SoftmaxForm::kWarp:
+      return make_cta_program(warp_program(c));
+    case SoftmaxForm::kRegisters:
+      return make_cta_program(register_program(c));
+    case SoftmaxForm::kShared:
+    case SoftmaxForm::kGlobal:
+      break;
+  }
+  return make_cta_program(vector_program(c));
+}
+
+}  // namespace strata

@@ -1,0 +1,245 @@
+#include "workloads/kernels/split_sum.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/block_reduce.hpp"
+#include "workloads/kernels/cta_program.hpp"
+
+namespace strata {
+namespace {
+
+constexpr std::uint32_t kWarpLanes = 32;
+
+std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+// splitKreduce_kernel, calibration rows: a warp without rows takes 38 instructions, one with rows 96 at two splits and
+// 142 at twelve: 4.6 a split and 49 for scaling, conversion and the store. Wavefronts 4 and 2, one wide multiply.
+constexpr double kSplitKEveryWarp = 38;
+constexpr double kSplitKActive = 48;
+constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
+constexpr std::uint32_t kSplitKUnroll = 4;  ///< loads in flight of a thread: what compilers unroll such a loop by
+
+// flash_fwd_splitkv_combine_kernel, calibration row: 619 instructions per warp at four splits. Each split takes a load,
+// a scale from shared memory, four FMA and the loop; the divisions that find the row's batch and head take most of the
+// rest. 6.5 on the tensor-pipe counter.
+constexpr Arithmetic kCombineSplit{.fma = 4, .alu = 12, .mufu = 0, .other = 6, .chain = 10};
+constexpr double kCombineSetup = 120;
+constexpr Arithmetic kCombineScale{.fma = 40, .alu = 40, .mufu = 4, .other = 30, .chain = 90};  ///< expf, logf, divide
+constexpr double kCombineOutput = 278;
+constexpr double kCombineTensorCounted = 6.5;
+
+// lean_reduction_kernel, calibration row: 188 instructions and 13 wavefronts per warp at eight splits, 3 on the
+// tensor-pipe counter per CTA. How its warps share the work is inferred from 4160 bytes of shared memory.
+constexpr double kLeanSetup = 70;
+constexpr Arithmetic kLeanScale{.fma = 20, .alu = 20, .mufu = 3, .other = 20, .chain = 60};
+constexpr double kLeanOutput = 50;
+constexpr std::uint32_t kLeanTensorCounted = 3;
+
+CtaStep arithmetic_step(double instructions, double chain, std::uint32_t warps, bool waits) {
+  return compute_step(Arithmetic{.alu = instructions / 2, .other = instructions / 2, .chain = chain}, warps, waits);
+}
+
+}  // namespace
+
+std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
+  const std::uint32_t warps = c.block_cols * c.block_rows / kWarpLanes;
+  if (c.rows == 0 || c.cols == 0 || c.splits == 0 || warps == 0 || c.block_cols % kWarpLanes != 0) {
+    throw ModelBug("split-K sum: inconsistent configuration");
+  }
+  CtaProgram p;
+  Launch& l = p.launch;
+  l.name = c.name;
+  l.family = "splitk_sum";
+  l.grid = Dim3{static_cast<std::uint32_t>(ceil_div(c.cols, c.block_cols)),
+                static_cast<std::uint32_t>(ceil_div(c.rows, c.block_rows)), 1};
+  l.block = Dim3{c.block_cols, c.block_rows, 1};
+  l.registers_per_thread = c.registers;
+  const std::uint32_t bits = bits_of(c.partial);
+  const std::uint64_t matrix = c.rows * c.cols * bits / 8;
+  const std::uint64_t partials = add_buffer(l, "partial sums", matrix * c.splits);
+  const std::uint64_t out = add_buffer(l, "output", c.rows * c.cols * bits_of(c.output) / 8);
+  l.work.compulsory_read_bytes = static_cast<double>(matrix * c.splits);
+  l.work.compulsory_write_bytes = static_cast<double>(c.rows * c.cols * bits_of(c.output) / 8);
+  l.work.fp32_flops = static_cast<double>(c.rows * c.cols * c.splits);
+  CtaLoop setup;
+  setup.tile.rows = c.block_rows;
+  setup.tile.rows_total = c.rows;
+  setup.tile.row_axis = CtaAxis::kY;
+  setup.tile.cols = c.block_cols;
+  setup.tile.cols_total = c.cols;
+  setup.tile.col_axis = CtaAxis::kX;
+  CtaLoop finish = setup;
+  CtaStep all = arithmetic_step(kSplitKEveryWarp, 8, warps, false);
+  all.op.smem_read_wavefronts = 4 * warps;
+  all.whole = true;
+  setup.steps = {all};
+  p.loops = {setup};
+  for (std::uint32_t first = 0; first < c.splits; first += kSplitKUnroll) {
+    CtaLoop batch = finish;
+    const std::uint32_t loads = std::min(kSplitKUnroll, c.splits - first);
+    for (std::uint32_t s = 0; s < loads; ++s) {
+      batch.steps.push_back(
+          access_step(MemDir::kLoad, partials + (first + s) * matrix, bits, c.cols * bits / 8, 1, warps));
+    }
+    batch.steps.push_back(compute_step(loads * kSplitKAdd, warps));
+    p.loops.push_back(batch);
+  }
+  CtaStep scaled = arithmetic_step(kSplitKActive, 20, warps, false);
+  scaled.op.smem_read_wavefronts = 2 * warps;
+  scaled.op.tensor_insts = warps;
+  finish.steps = {scaled, access_step(MemDir::kStore, out, bits_of(c.output), c.cols * bits_of(c.output) / 8, 1, warps)};
+  p.loops.push_back(finish);
+  return make_cta_program(std::move(p));
+}
+
+namespace {
+
+/// Launch and buffers that both kernels share: partial outputs in fp32, `statistics` values per split and row.
+struct SplitBuffers {
+  std::uint64_t partials = 0;
+  std::uint64_t statistics = 0;
+  std::uint64_t output = 0;
+};
+
+SplitBuffers place(const AttentionSplitConfig& c, std::uint32_t statistics, Launch& l) {
+  SplitBuffers b;
+  const std::uint64_t elements = c.rows * c.head_dim;
+  b.partials = add_buffer(l, "partial outputs", elements * 4 * c.splits);
+  b.statistics = add_buffer(l, "partial statistics", c.rows * 4 * c.splits * statistics);
+  b.output = add_buffer(l, "output", elements * bits_of(c.output) / 8);
+  l.work.compulsory_read_bytes = static_cast<double>(l.buffers[0].bytes + l.buffers[1].bytes);
+  l.work.compulsory_write_bytes = static_cast<double>(l.buffers[2].bytes);
+  l.work.fp32_flops = 2.0 * static_cast<double>(elements * c.splits);
+  l.name = c.name;
+  l.family = "attention_split_sum";
+  l.registers_per_thread = c.registers;
+  return b;
+}
+
+CtaTile rows_tile(const AttentionSplitConfig& c, CtaAxis axis, std::uint64_t cols) {
+  CtaTile t;
+  t.rows = c.rows_per_cta;
+  t.rows_total = c.rows;
+  t.row_axis = axis;
+  t.cols = t.cols_total = cols;
+  t.warp_cols = static_cast<std::uint32_t>(cols);
+  return t;
+}
+
+void check(const AttentionSplitConfig& c) {
+  if (c.rows == 0 || c.head_dim == 0 || c.splits == 0 || c.rows_per_cta == 0) {
+    throw ModelBug("attention split sum: inconsistent configuration");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<TraceSource> make_flash_combine(const AttentionSplitConfig& c) {
+  check(c);
+  constexpr std::uint32_t kWarps = 4;
+  CtaProgram p;
+  Launch& l = p.launch;
+  const SplitBuffers buffers = place(c, 1, l);
+  l.grid.x = static_cast<std::uint32_t>(ceil_div(c.rows, c.rows_per_cta));
+  l.block.x = kWarps * kWarpLanes;
+  l.smem_static_bytes = c.max_splits * (c.rows_per_cta + 1) * 4;
+  l.code_bytes = 10240;  // 619 instructions per warp, hardly any of them twice
+  const std::uint64_t lse = add_buffer(l, "log-sum-exp", c.rows * 4);
+  // Log-sum-exp of every split into shared memory, transposed, reduced over the splits by shuffles.
+  CtaLoop scales;
+  scales.tile = rows_tile(c, CtaAxis::kX, 1);
+  scales.steps.push_back(arithmetic_step(kCombineSetup, 30, kWarps, false));
+  CtaLoop statistics = scales;
+  statistics.steps.clear();
+  CtaStep load = access_step(MemDir::kLoad, buffers.statistics, 32, 4, 1.0 / c.splits, kWarps);
+  const auto lanes = static_cast<std::uint32_t>(std::min<std::uint64_t>(c.max_splits, kWarpLanes));
+  for (std::uint32_t s = 0; s < c.splits; ++s) {
+    load.base = buffers.statistics + s * c.rows * 4;
+    if (statistics.steps.size() == TraceSource::kMinFetch) {
+      p.loops.push_back(statistics);
+      statistics.steps.clear();
+    }
+    statistics.steps.push_back(load);
+  }
+  p.loops.insert(p.loops.begin(), scales);
+  p.loops.push_back(statistics);
+  scales.steps.clear();
+  Arithmetic weights = kCombineScale;
+  weights.chain += 2 * barrier_steps(kWarps) + 3 * kSharedSteps;
+  CtaStep weigh = compute_step(weights, kWarps);
+  weigh.op.smem_read_wavefronts = 3 * kWarps;  // the transposed read, S2R twice
+  weigh.op.smem_write_wavefronts = 2 * kWarps;
+  weigh.op.tensor_insts = rounded(kCombineTensorCounted * kWarps);
+  const TreeLevel level{.combine = {.fma = 0, .alu = 2, .mufu = 0, .other = 0, .chain = 2}, .shuffles = 1};
+  scales.steps = {weigh, warp_reduce_step(level, lanes, kWarps), warp_reduce_step(level, lanes, kWarps),
+                  access_step(MemDir::kStore, lse, 32, 4, 1.0 / kWarps, kWarps)};
+  p.loops.push_back(scales);
+  const double vectors = static_cast<double>(c.rows_per_cta) * c.head_dim / (4.0 * kWarps * kWarpLanes);
+  CtaLoop split;
+  split.tile = rows_tile(c, CtaAxis::kX, c.head_dim);
+  for (std::uint32_t s = 0; s < c.splits; ++s) {
+    split.steps = {access_step(MemDir::kLoad, buffers.partials + s * c.rows * c.head_dim * 4, 32, c.head_dim * 4,
+                               vectors, kWarps),
+                   compute_step(kCombineSplit, kWarps)};
+    split.steps[1].op.smem_read_wavefronts = kWarps;
+    p.loops.push_back(split);
+  }
+  const std::uint32_t bits = bits_of(c.output);
+  split.steps = {arithmetic_step(kCombineOutput, 150, kWarps, false),
+                 access_step(MemDir::kStore, buffers.output, bits, c.head_dim * bits / 8, vectors, kWarps)};
+  p.loops.push_back(split);
+  return make_cta_program(std::move(p));
+}
+
+std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& given) {
+  check(given);
+  AttentionSplitConfig c = given;
+  c.rows_per_cta = 1;
+  constexpr std::uint32_t kWarps = 8;
+  CtaProgram p;
+  Launch& l = p.launch;
+  const SplitBuffers buffers = place(c, 2, l);
+  l.grid = Dim3{1, static_cast<std::uint32_t>(c.rows), 1};
+  l.block.x = kWarps * kWarpLanes;
+  l.smem_dynamic_bytes = kWarps * c.head_dim * 4 + 64;
+  l.code_bytes = 8192;
+  CtaLoop first;
+  first.tile = rows_tile(c, CtaAxis::kY, 1);
+  CtaStep setup = arithmetic_step(kLeanSetup, 30, kWarps, false);
+  setup.op.smem_read_wavefronts = 3 * kWarps;
+  setup.op.tensor_insts = kLeanTensorCounted;
+  first.steps = {setup};
+  p.loops = {first};
+  // Maximum and denominator of every split; each is a sector of its own.
+  for (std::uint32_t s = 0; s < 2 * c.splits; ++s) {
+    CtaLoop statistic = first;
+    statistic.steps = {
+        access_step(MemDir::kLoad, buffers.statistics + s * c.rows * 4, 32, 4, 1.0 / c.splits, kWarps)};
+    p.loops.push_back(statistic);
+  }
+  CtaLoop scale = first;
+  Arithmetic weights = kLeanScale;
+  weights.chain += barrier_steps(kWarps) + 2 * kSharedSteps;
+  scale.steps = {compute_step(weights, kWarps)};
+  p.loops.push_back(scale);
+  const double vectors = static_cast<double>(c.head_dim) * c.splits / (4.0 * kWarps * kWarpLanes);
+  CtaLoop outputs;
+  outputs.tile = rows_tile(c, CtaAxis::kY, c.head_dim);
+  for (std::uint32_t s = 0; s < c.splits; ++s) {
+    CtaLoop partial = outputs;
+    partial.steps = {access_step(MemDir::kLoad, buffers.partials + s * c.rows * c.head_dim * 4, 32, c.head_dim * 4,
+                                 vectors / c.splits, kWarps)};
+    p.loops.push_back(partial);
+  }
+  const std::uint32_t bits = bits_of(c.output);
+  CtaStep sum = arithmetic_step(kLeanOutput, 60 + barrier_steps(kWarps) + 2 * kSharedSteps, kWarps, true);
+  sum.op.smem_write_wavefronts = rounded(4 * vectors * kWarps);
+  sum.op.smem_read_wavefronts = 6 * kWarps;
+  outputs.steps = {sum, access_step(MemDir::kStore, buffers.output, bits, c.head_dim * bits / 8, 0.5, kWarps)};
+  p.loops.push_back(outputs);
+  return make_cta_program(std::move(p));
+}
+
+}  // namespace strata

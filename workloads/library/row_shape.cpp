@@ -1,0 +1,49 @@
+#include "workloads/library/row_shape.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/error.hpp"
+#include "workloads/library/shape.hpp"
+
+namespace strata {
+namespace {
+
+constexpr double kMaxElements = 0x1p40;
+
+RowMatrix checked(double rows, double cols) {
+  if (rows * cols > kMaxElements || rows > 0x7fffffff || cols > 0x7fffffff) {
+    throw UnsupportedError(fmt::format("shape: {:.0f} x {:.0f} elements; at most 2^40 are simulated", rows, cols));
+  }
+  return {static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)};
+}
+
+}  // namespace
+
+RowMatrix row_matrix_of(const LaunchRow& row) {
+  if (row.op == "attention") {
+    const AttentionCells a = parse_attention_shape(row.shape);
+    return checked(static_cast<double>(a.batch) * static_cast<double>(a.heads) * static_cast<double>(a.q_len),
+                   static_cast<double>(a.kv_len));
+  }
+  if (row.op == "gemm") {
+    const GemmCells g = parse_gemm_shape(row.shape);
+    return checked(static_cast<double>(g.m), static_cast<double>(g.n));
+  }
+  const RowsColsCells m = parse_rows_cols(row.shape);
+  return checked(static_cast<double>(m.rows), static_cast<double>(m.cols));
+}
+
+void check_memory(double bytes, const TargetFacts& target) {
+  if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
+    throw UnsupportedError(fmt::format("the tensors need {:.1f} GiB, more than the GPU has", bytes / 0x1p30));
+  }
+}
+
+bool calls_kernel(std::string_view canonical, std::string_view name) {
+  const std::string_view head = canonical.substr(0, canonical.find('<'));
+  if (!head.ends_with(name)) return false;
+  const std::size_t before = head.size() - name.size();
+  return before == 0 || head[before - 1] == ':';
+}
+
+}  // namespace strata

@@ -1,0 +1,113 @@
+#include "workloads/library/softmax.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/row_softmax.hpp"
+#include "workloads/library/cpp_name.hpp"
+#include "workloads/library/row_shape.hpp"
+
+namespace strata {
+namespace {
+
+constexpr const char* kWarp = "softmax_warp_forward";
+constexpr const char* kRegisters = "cunn_SoftMaxForwardReg";
+constexpr const char* kShared = "cunn_SoftMaxForwardSmem";
+constexpr const char* kGlobal = "cunn_SoftMaxForward";
+constexpr const char* kGlobalNew = "cunn_SoftMaxForwardGmem";
+
+bool matches(std::string_view canonical) {
+  for (const char* name : {kWarp, kRegisters, kShared, kGlobal, kGlobalNew}) {
+    if (calls_kernel(canonical, name)) return true;
+  }
+  return false;
+}
+
+/// softmax_warp_forward<input, output, accumulator, log2 of the columns, is log-softmax, is masked>
+void read_warp_form(const std::string& name, SoftmaxConfig& c) {
+  const auto arguments = template_arguments(name, kWarp);
+  c.form = SoftmaxForm::kWarp;
+  c.input = type_argument(arguments, 0);
+  c.output = type_argument(arguments, 1);
+  const std::uint32_t log2 = integer_argument(arguments, 3);
+  c.logarithm = arguments.size() > 4 && integer_argument(arguments, 4) != 0;
+  if (arguments.size() > 5 && integer_argument(arguments, 5) != 0) {
+    throw UnsupportedError("masked softmax is not modelled");
+  }
+  if (log2 > 11 || softmax_padded_cols(c) != std::uint64_t{1} << log2) {
+    throw UnsupportedError(
+        fmt::format("the shape has {} columns; the kernel is for rows of 2^{} once padded", c.cols, log2));
+  }
+}
+
+/// cunn_SoftMaxForwardReg<input, accumulator, output, epilogue, index, elements of a thread>; the other forms begin with
+/// the elements of a vector and have no count.
+void read_block_form(const std::string& name, SoftmaxConfig& c) {
+  const bool registers = calls_kernel(name, kRegisters);
+  const char* kernel = registers                       ? kRegisters
+                       : calls_kernel(name, kShared)   ? kShared
+                       : calls_kernel(name, kGlobalNew) ? kGlobalNew
+                                                       : kGlobal;
+  const auto arguments = template_arguments(name, kernel);
+  const std::size_t first = registers ? 0 : 1;
+  c.form = registers ? SoftmaxForm::kRegisters : (kernel == kShared ? SoftmaxForm::kShared : SoftmaxForm::kGlobal);
+  c.input = type_argument(arguments, first);
+  c.output = type_argument(arguments, first + 2);
+  c.logarithm = name.find("LogSoftMax") != std::string::npos;
+}
+
+void read_launch(const LaunchRow& row, SoftmaxConfig& c) {
+  const SoftmaxForm named = c.form;
+  choose_softmax_form(c);
+  if (c.form != named) {  // another release's rules, or an odd alignment
+    c.form = named;
+    if (named == SoftmaxForm::kWarp) {
+      c.threads = 128;
+    } else if (c.threads == 128) {
+      c.threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(1024, (c.cols + 31) / 32 * 32));
+    }
+  }
+  if (row.block) c.threads = static_cast<std::uint32_t>(row.block->count());
+  if (c.threads == 0 || c.threads > 1024 || c.threads % 32 != 0) {
+    throw UnsupportedError(fmt::format("{} threads per CTA; expected a multiple of 32 up to 1024", c.threads));
+  }
+  c.registers = row.registers.value_or(c.registers);
+  // Softmax over another tensor than the shape's: its rows are what the grid covers.
+  if (row.grid && c.form != SoftmaxForm::kWarp) c.rows = row.grid->count();
+}
+
+BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
+  const std::string name = canonical_kernel_name(row.kernel);
+  SoftmaxConfig c;
+  const RowMatrix matrix = row_matrix_of(row);
+  c.rows = matrix.rows;
+  c.cols = matrix.cols;
+  if (calls_kernel(name, kWarp)) {
+    read_warp_form(name, c);
+  } else {
+    read_block_form(name, c);
+  }
+  read_launch(row, c);
+  c.name = name;
+  check_memory(static_cast<double>(c.rows * c.cols) * (bits_of(c.input) + bits_of(c.output)) / 8, target);
+  BuiltKernel built;
+  static constexpr const char* kForms[] = {"a warp per row", "elements in registers", "rows in shared memory",
+                                           "rows read three times"};
+  built.description = fmt::format("{}softmax, {} x {}, {}", c.logarithm ? "log-" : "", c.rows, c.cols,
+                                  kForms[static_cast<std::size_t>(c.form)]);
+  built.source = make_row_softmax(c);
+  if (row.grid && row.grid->count() != built.source->launch().num_ctas()) {
+    throw UnsupportedError(fmt::format("{} CTAs do not fit the shape, which needs {}", row.grid->count(),
+                                       built.source->launch().num_ctas()));
+  }
+  return built;
+}
+
+}  // namespace
+
+FamilyParser softmax_family() { return FamilyParser{"softmax", &matches, &make, "softmax_warp_forward"}; }
+
+}  // namespace strata

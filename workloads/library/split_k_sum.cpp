@@ -1,0 +1,72 @@
+#include "workloads/library/split_k_sum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/split_sum.hpp"
+#include "workloads/library/cpp_name.hpp"
+#include "workloads/library/flash_attention_2_row.hpp"
+#include "workloads/library/row_shape.hpp"
+#include "workloads/library/shape.hpp"
+
+namespace strata {
+namespace {
+
+constexpr const char* kKernel = "splitKreduce_kernel";
+
+bool matches(std::string_view canonical) { return calls_kernel(canonical, kKernel); }
+
+std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+/// The name does not say into how many parts cuBLAS split K; it splits until the CTAs fill the GPU once. The GEMMs whose
+/// accumulator type the name gives as float are nvjet kernels with one CTA per SM and small tiles (2 parts at M <= 64 and
+/// N >= 4096, 16 at 128 x 128), the others CUTLASS kernels of 128 x 128 with two CTAs per SM (12 parts at 333 x 777).
+std::uint32_t likely_splits(const GemmCells& g, bool nvjet, std::uint32_t num_sms) {
+  const auto m = static_cast<std::uint64_t>(g.m);
+  const auto n = static_cast<std::uint64_t>(g.n);
+  const auto k = static_cast<std::uint64_t>(g.k);
+  const std::uint64_t tiles = nvjet ? ceil_div(n, 64) * ceil_div(m, 32) : ceil_div(n, 128) * ceil_div(m, 128);
+  std::uint64_t splits = std::uint64_t{num_sms} * (nvjet ? 1 : 2) / tiles;
+  if (nvjet) splits = std::bit_floor(std::max<std::uint64_t>(splits, 1));
+  const std::uint64_t deepest = std::max<std::uint64_t>(2, k / 64);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(splits, 2, deepest));
+}
+
+/// splitKreduce_kernel<threads x, threads y, index, partial sums, output, ...>
+BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
+  constexpr std::size_t kAccumulator = 8;
+  const std::string name = canonical_kernel_name(row.kernel);
+  const auto arguments = template_arguments(name, kKernel);
+  SplitKSumConfig c;
+  c.block_cols = integer_argument(arguments, 0);
+  c.block_rows = integer_argument(arguments, 1);
+  c.partial = type_argument(arguments, 3);
+  c.output = type_argument(arguments, 4);
+  if (c.block_cols == 0 || c.block_cols % 32 != 0 || c.block_rows == 0 || c.block_cols * c.block_rows > 1024) {
+    throw UnsupportedError(fmt::format("block {}x{} is not modelled", c.block_cols, c.block_rows));
+  }
+  const GemmCells g = parse_gemm_shape(row.shape);
+  c.rows = static_cast<std::uint64_t>(g.m);
+  c.cols = static_cast<std::uint64_t>(g.n);
+  const bool nvjet = arguments.size() <= kAccumulator || arguments[kAccumulator] == "float";
+  c.splits = likely_splits(g, nvjet, std::max(1U, target.num_sms));
+  c.registers = row.registers.value_or(32);
+  c.name = name;
+  check_memory(static_cast<double>(c.rows * c.cols) * (c.splits * bits_of(c.partial) + bits_of(c.output)) / 8, target);
+  BuiltKernel built;
+  built.source = make_splitk_sum(c);
+  expect_grid(row, built.source->launch().grid);
+  built.description = fmt::format("sum of {} parts of {} x {}", c.splits, c.rows, c.cols);
+  built.notes.push_back(fmt::format("{} parts assumed", c.splits));
+  return built;
+}
+
+}  // namespace
+
+FamilyParser split_k_sum_family() { return FamilyParser{"splitk_sum", &matches, &make, kKernel}; }
+
+}  // namespace strata
