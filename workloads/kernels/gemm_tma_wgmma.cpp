@@ -20,11 +20,11 @@ struct State {
   std::uint32_t slot;    ///< stage of the next K tile
   std::uint32_t phase;   ///< times the ring has been walked
   std::uint32_t groups;  ///< wgmma groups committed by this consumer
-  std::uint32_t box;
+  std::uint32_t box;     ///< consumers: next box of the epilogue; producer: product of the batch
   std::uint32_t stores;  ///< boxes stored so far
   std::uint32_t row0;    ///< of this CTA's tile
   std::uint32_t col0;
-  std::uint32_t slice;
+  std::uint32_t slice;  ///< of split-K, counted through the batch
   std::uint32_t tiles;  ///< tiles this stream has begun
   std::uint32_t staged;
   std::uint32_t drained;
@@ -84,7 +84,7 @@ class GemmTmaSource final : public TraceSource {
     const GemmTmaPlan::Rank& rank = plan_.ranks[id.cluster_rank];
     state.row0 = unit.row0 + rank.row_offset;
     state.col0 = unit.col0 + rank.col_offset;
-    state.slice = unit.slice;
+    state.slice = unit.batch * plan_.config.split_k + unit.slice;
     state.k = unit.k.begin;
     state.k_end = unit.k.end;
     state.life = kMainLoop;
@@ -119,6 +119,7 @@ class GemmTmaSource final : public TraceSource {
           return 0;
         }
         begin_tile(id, state);
+        state.box = state.slice / plan_.config.split_k;
         return 0;
       case kMainLoop:
         return load(id, state, out);
@@ -137,11 +138,13 @@ class GemmTmaSource final : public TraceSource {
     a.completes[0].slot = plan_.full(state.slot);
     a.completes[0].cta_mask = rank.a_mask;
     plan_.addresses.a.box(std::int64_t{state.row0} + rank.a_first, rank.a_rows, k0, tile_k, a.mem);
+    a.mem.address += static_cast<std::uint64_t>(state.box * plan_.addresses.a.batch_bytes);
     a.mem.multicast = rank.a_mask;
     Operation& b = out[1] = plan_.load_b;
     b.completes[0].slot = plan_.full(state.slot);
     b.completes[0].cta_mask = rank.b_mask;
     plan_.addresses.b.box(std::int64_t{state.col0} + rank.b_first, rank.b_rows, k0, tile_k, b.mem);
+    b.mem.address += static_cast<std::uint64_t>(state.box * plan_.addresses.b.batch_bytes);
     b.mem.multicast = rank.b_mask;
     next_stage(state);
     if (++state.k == state.k_end) {

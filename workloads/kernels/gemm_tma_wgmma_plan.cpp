@@ -38,7 +38,7 @@ GemmTmaPlan::GemmTmaPlan(const GemmTmaConfig& given, const TargetFacts& target) 
   const auto tiles_n = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(p.n), cluster_cols));
   order = TileOrder(tiles_m, tiles_n, config.raster, config.raster_group);
   tiles = order.count();
-  units = tiles * config.split_k;
+  units = tiles * config.split_k * static_cast<std::uint64_t>(p.batch);
   k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(p.k), config.tile_k));
   a_step = addresses.a.k_step_bytes(config.tile_k);
   b_step = addresses.b.k_step_bytes(config.tile_k);

@@ -74,20 +74,22 @@ class GemmTmaPlan {
     std::uint32_t row0 = 0;  ///< of the cluster tile
     std::uint32_t col0 = 0;
     std::uint32_t slice = 0;
+    std::uint32_t batch = 0;
     KRange k;
   };
   [[nodiscard]] Unit unit(std::uint64_t index) const {
-    const std::uint64_t slice = config.split_k == 1 ? 0 : index / tiles;
-    const TileOrder::Tile tile = order.at(index - slice * tiles);
-    return {tile.m * cluster_rows, tile.n * cluster_cols, static_cast<std::uint32_t>(slice),
-            split_k_range(k_tiles, config.split_k, static_cast<std::uint32_t>(slice))};
+    const std::uint64_t z = index / tiles;
+    const TileOrder::Tile tile = order.at(index - z * tiles);
+    const auto slice = static_cast<std::uint32_t>(z % config.split_k);
+    return {tile.m * cluster_rows, tile.n * cluster_cols, slice, static_cast<std::uint32_t>(z / config.split_k),
+            split_k_range(k_tiles, config.split_k, slice)};
   }
 
   GemmTmaConfig config;
   GemmAddresses addresses;
   TileOrder order;
   std::uint64_t tiles = 0;  ///< cluster tiles of one slice
-  std::uint64_t units = 0;  ///< cluster tiles of all slices
+  std::uint64_t units = 0;  ///< cluster tiles of all slices and products
   std::uint32_t clusters = 0;
   std::uint32_t k_tiles = 0;
   std::uint32_t cluster_rows = 0;
