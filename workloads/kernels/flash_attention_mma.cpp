@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/kernels/cp_async_wavefronts.hpp"
 #include "workloads/kernels/flash_attention_mma_costs.hpp"
 #include "workloads/kernels/flash_attention_mma_tiles.hpp"
 
@@ -114,7 +115,8 @@ class FlashAttentionMma final : public TraceSource {
     op.mma_k = 16;
     op.tensor_insts = count * c_.warps;
     set_insts(op, count + ldmatrix);
-    op.smem_read_wavefronts = 4 * ldmatrix * c_.warps + kOtherWavefronts;  // one x4 reads 512 B: four wavefronts
+    op.smem_read_wavefronts = 4 * ldmatrix * c_.warps +  // one x4 reads 512 B: four wavefronts
+                              counted_fill_wavefronts(std::uint64_t{c_.block_n} * row_bytes_);
     return op;
   }
   [[nodiscard]] Operation compute(std::uint16_t pc, std::uint32_t per_warp) const {

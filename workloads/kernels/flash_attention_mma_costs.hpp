@@ -42,9 +42,6 @@ inline constexpr std::uint32_t kPrologueSlots = 90;
 inline constexpr std::uint32_t kCopyAddressSlots = 8;
 inline constexpr std::uint32_t kBarrierSlots = 2;
 
-// The counter leaves out what cp.async writes, but shows 58.5 wavefronts per block beside ldmatrix, in both kernels:
-// 29 are added to the reads of each of the two mma operations.
-inline constexpr std::uint32_t kOtherWavefronts = 29;
 // Bank conflicts of the epilogue's staging through shared memory: 55 to 59 per CTA at d64.
 inline constexpr std::uint32_t kEpilogueConflicts = 56;
 

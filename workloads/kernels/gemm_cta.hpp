@@ -100,6 +100,8 @@ struct GemmCtaPlan {
 
   /// Instructions of a warp and K tile that are neither multiply-adds nor shared-memory reads.
   [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
+  /// Wavefronts of a stream and K tile that the profiler counts of fills.
+  [[nodiscard]] std::uint32_t fill_wavefronts() const;
 };
 
 /// Bytes per lane that the rows of an operand allow: 16, 8, 4, 2 or 1. Below 4 there is no cp.async.

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "workloads/kernels/cp_async_wavefronts.hpp"
 #include "workloads/kernels/gemm_cta.hpp"
 
 namespace strata {
@@ -188,9 +189,10 @@ class Planner {
     Operation& write = plan_.write_c;
     write.kind = OpKind::kShared;
     write.pc = 5;
-    write.pipe = Pipe::kLsu;
-    write.pipe_work = u32(ceil_div(staged_bytes, std::uint64_t{8} * 32 * warps));  // two adjacent accumulators a lane
-    write.issue_slots = write.pipe_work + 4;
+    write.pipe = Pipe::kAlu;  // conversions, addresses and predicates outnumber the accesses
+    const std::uint32_t writes = u32(ceil_div(staged_bytes, std::uint64_t{8} * 32 * warps));  // two results a lane
+    write.issue_slots = writes + 4;
+    write.pipe_work = 4;
     write.warp_insts = plan_.stream_warps * write.issue_slots;
     write.smem_write_wavefronts = wavefronts;
     write.smem_conflicts = wavefronts - minimum;
@@ -202,9 +204,10 @@ class Planner {
     read.waits[0].cls = TokenClass::kScoreboard;
     read.waits[0].slot = 2;
     read.completes[0].slot = 3;
-    read.pipe_work = u32(ceil_div(staged_bytes, std::uint64_t{16} * 32 * warps));
+    const std::uint32_t reads = u32(ceil_div(staged_bytes, std::uint64_t{16} * 32 * warps));
     const std::uint32_t others = write.issue_slots + stores;
-    read.issue_slots = std::max(read.pipe_work + 4, all > others ? all - others : 0U);
+    read.issue_slots = std::max(reads + 4, all > others ? all - others : 0U);
+    read.pipe_work = read.issue_slots - reads;
     read.warp_insts = plan_.stream_warps * read.issue_slots;
     read.smem_read_wavefronts = wavefronts;
     read.smem_write_wavefronts = 0;
@@ -280,6 +283,11 @@ std::uint64_t gemm_cta_smem_bytes(const GemmCtaConfig& c) {
 std::uint32_t GemmCtaPlan::overhead_per_k_tile(std::uint32_t k_steps) const {
   const std::uint32_t loads = load_a.pipe_work + load_b.pipe_work;
   return config.costs.per_k_tile + config.costs.per_k_step * k_steps + (config.costs.per_load_tenths * loads + 5) / 10;
+}
+
+std::uint32_t GemmCtaPlan::fill_wavefronts() const {
+  const std::uint64_t bytes = std::uint64_t{config.tile_m + config.tile_n} * config.tile_k * addresses.a.element_bytes;
+  return through_registers ? 0 : counted_fill_wavefronts(bytes / streams);
 }
 
 GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k) {

@@ -98,6 +98,8 @@ class GemmCtaSource final : public TraceSource {
     const std::uint32_t insts = empty ? kLeaveInsts : plan_.config.costs.prologue;
     Operation& op = out[0] = Operation{};
     op.kind = OpKind::kCompute;
+    op.pipe = Pipe::kAlu;
+    op.pipe_work = insts;
     op.pc = 100;
     op.issue_slots = insts;
     op.warp_insts = insts * plan_.stream_warps;

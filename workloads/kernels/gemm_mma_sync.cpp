@@ -80,7 +80,7 @@ Operation plan_multiply(const GemmMmaSyncConfig& c, const GemmCtaPlan& plan) {
   op.mma_k = static_cast<std::uint16_t>(k_of(c));
   op.mma_bits = static_cast<std::uint8_t>(p.input == DataType::kTf32 ? 19 : bits_of(p.input));
   op.mma_count = mmas;
-  op.smem_read_wavefronts = minimum * ways;
+  op.smem_read_wavefronts = minimum * ways + plan.fill_wavefronts();
   op.smem_conflicts = minimum * (ways - 1);
   return op;
 }

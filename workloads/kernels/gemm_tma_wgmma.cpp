@@ -57,8 +57,8 @@ class GemmTmaSource final : public TraceSource {
     Operation& op = out[0] = Operation{};
     op.kind = OpKind::kCompute;
     op.pc = 100;
-    op.issue_slots = GemmTmaCosts::kPrologueInsts;
-    op.warp_insts = GemmTmaCosts::kPrologueInsts * 4;  // the producer warpgroup's idle warps run it too
+    op.issue_slots = plan_.config.costs.prologue;
+    op.warp_insts = plan_.config.costs.prologue * 4;  // the producer warpgroup's idle warps run it too
     op.dependent_latency = 32;
     std::uint32_t n = 1;
     if (plan_.config.cluster_size() > 1) {
@@ -211,8 +211,8 @@ class GemmTmaSource final : public TraceSource {
     Operation& op = out[0] = Operation{};
     op.kind = OpKind::kCompute;
     op.pc = 105;
-    op.issue_slots = GemmTmaCosts::kTileBeginInsts;
-    op.warp_insts = 4 * GemmTmaCosts::kTileBeginInsts;
+    op.issue_slots = plan_.config.costs.tile_begin;
+    op.warp_insts = 4 * plan_.config.costs.tile_begin;
     if (!plan_.cooperative) {
       // Main loops take turns: consumer 0 starts, each hands over when its last group is committed.
       const std::uint32_t turns = id.stream == 1 ? state.tiles - 1 : state.tiles;
@@ -259,7 +259,7 @@ class GemmTmaSource final : public TraceSource {
     Operation& stage = out[0] = plan_.stage_c;
     stage.waits[0].count = state.groups;
     stage.waits[1].count = state.stores;
-    stage.issue_slots = box.issue_slots + (state.box == 0 ? GemmTmaCosts::kTileEndInsts : 0);
+    stage.issue_slots = box.issue_slots + (state.box == 0 ? plan_.config.costs.tile_end : 0);
     stage.warp_insts = 4 * stage.issue_slots;
     stage.pipe_work = box.issue_slots;
     stage.smem_write_wavefronts = box.write_wavefronts;
