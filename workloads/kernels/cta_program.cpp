@@ -115,9 +115,9 @@ class CtaProgramSource final : public TraceSource {
       const std::uint64_t element = std::max(1U, step.bits / 8);
       mem.rows = step.sweeps;
       mem.row_pitch = static_cast<std::int64_t>(element);
-      mem.row_bytes = static_cast<std::uint32_t>(
-          std::max<std::int64_t>(static_cast<std::int64_t>(element),
-                                 static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>((step.sweeps - 1) * element)));
+      mem.row_bytes = static_cast<std::uint32_t>(std::max<std::int64_t>(
+          static_cast<std::int64_t>(element),
+          static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>((step.sweeps - 1) * element)));
     }
   }
 

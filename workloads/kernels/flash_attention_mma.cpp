@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/kernels/cp_async_wavefronts.hpp"
 #include "workloads/kernels/flash_attention_mma_costs.hpp"
+#include "workloads/kernels/flash_attention_mma_tiles.hpp"
 
 namespace strata {
 namespace {
 
 using namespace flash_mma_costs;
 
-constexpr std::uint32_t kWarps = 4;
 constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint8_t kCopyGroup = 0;    ///< async-group slot of cp.async
 constexpr std::uint8_t kSyncThreads = 0;  ///< named barrier of __syncthreads
@@ -19,10 +20,11 @@ std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
 
 class FlashAttentionMma final : public TraceSource {
  public:
-  explicit FlashAttentionMma(const FlashMmaConfig& config) : c_(config), layout_(lay_out(config.shape)) {
-    row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
-    spills_ = flash_mma_spills(c_.shape, c_.registers);
-    frame_bytes_ = std::uint64_t{spills_.once + spills_.per_block} * kWarps * kWarpLanes * 4;
+  explicit FlashAttentionMma(const FlashMmaConfig& config)
+      : c_(config),
+        spills_(flash_mma_spills(config.shape, config.registers)),
+        tiles_(config, std::uint64_t{spills_.once + spills_.per_block} * config.warps * kWarpLanes * 4),
+        row_bytes_(tiles_.row_bytes) {
     build_launch();
     build_block();
   }
@@ -30,7 +32,7 @@ class FlashAttentionMma final : public TraceSource {
   [[nodiscard]] const Launch& launch() const override { return launch_; }
 
   std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
-    const Tile t = tile_of(id.cta);
+    const Tile t = tiles_.at(id.cta);
     const std::uint64_t step = cursor.state[0]++;
     if (step == 0) return prologue(t, out);
     if (step <= t.blocks) return block(t, static_cast<std::uint32_t>(step), out);
@@ -40,56 +42,35 @@ class FlashAttentionMma final : public TraceSource {
   }
 
  private:
-  struct Tile {
-    std::uint32_t first_row;
-    std::uint32_t rows;
-    std::uint32_t blocks;
-    std::uint64_t q_row;   ///< first row of the tile in Q and O
-    std::uint64_t kv_row;  ///< first row of the head in K and V
-    std::uint64_t frame;   ///< address of the CTA's spill frame
-  };
-
-  [[nodiscard]] Tile tile_of(std::uint64_t cta) const {
-    const AttentionShape& s = c_.shape;
-    Tile t{};
-    const auto m_block = static_cast<std::uint32_t>(cta % launch_.grid.x);
-    const std::uint64_t batch = cta / launch_.grid.x % launch_.grid.y;
-    const std::uint64_t head = cta / launch_.grid.x / launch_.grid.y;
-    t.first_row = m_block * c_.block_m;
-    t.rows = std::min(c_.block_m, s.q_len - t.first_row);
-    t.blocks = visible_kv_blocks(s, t.first_row, c_.block_m, c_.block_n);
-    t.q_row = (batch * s.heads + head) * s.q_len + t.first_row;
-    t.kv_row = (batch * s.kv_heads + head / (s.heads / s.kv_heads)) * s.kv_len;
-    t.frame = layout_.scratch + cta % c_.resident_ctas * frame_bytes_;
-    return t;
-  }
+  using Tile = FlashMmaTiles::Tile;
 
   void build_launch() {
-    const AttentionShape& s = c_.shape;
     launch_.name = c_.name;
     launch_.family = "flash_attention_mma";
-    launch_.grid = Dim3{(s.q_len + c_.block_m - 1) / c_.block_m, s.batch, s.heads};
-    launch_.block = Dim3{kWarps * kWarpLanes, 1, 1};
+    launch_.grid = tiles_.grid();
+    launch_.block = Dim3{c_.warps * kWarpLanes, 1, 1};
     launch_.registers_per_thread = c_.registers;
     launch_.smem_dynamic_bytes =
         c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes : static_cast<std::uint32_t>(flash_mma_smem_bytes(c_));
-    launch_.streams = {StreamInfo{0, kWarps, "warps"}};
-    launch_.named_barrier_warps[kSyncThreads] = kWarps;
+    launch_.streams = {StreamInfo{0, static_cast<std::uint16_t>(c_.warps), "warps"}};
+    launch_.named_barrier_warps[kSyncThreads] = static_cast<std::uint16_t>(c_.warps);
     launch_.code_bytes = 48 * 1024;
-    describe_attention(s, layout_, true, frame_bytes_ * c_.resident_ctas, launch_);
+    describe_attention(c_.shape, tiles_.layout, true, tiles_.scratch_bytes, launch_);
+    if (c_.writes_partials) launch_.work.compulsory_write_bytes = static_cast<double>(tiles_.partial_bytes);
   }
 
   // --- parts of operations -------------------------------------------------------------------------------------------
-  static void set_insts(Operation& op, std::uint32_t per_warp) {
+  void set_insts(Operation& op, std::uint32_t per_warp) const {
     op.issue_slots = per_warp;
-    op.warp_insts = per_warp * kWarps;
+    op.warp_insts = per_warp * c_.warps;
   }
-  static Operation barrier(std::uint16_t pc) {
+  [[nodiscard]] Operation barrier(std::uint16_t pc) const {
     Operation op;
     op.kind = OpKind::kBarrier;
     op.pc = pc;
     set_insts(op, kBarrierSlots);
-    op.completes[0] = Signal{TokenClass::kNamedBarrier, kSyncThreads, SignalAt::kIssue, kWarps, 0};
+    op.completes[0] =
+        Signal{TokenClass::kNamedBarrier, kSyncThreads, SignalAt::kIssue, static_cast<std::uint8_t>(c_.warps), 0};
     return op;
   }
   [[nodiscard]] Operation copy(std::uint16_t pc, std::uint32_t tile_rows) const {
@@ -97,7 +78,7 @@ class FlashAttentionMma final : public TraceSource {
     op.kind = OpKind::kCpAsync;
     op.pipe = Pipe::kLsu;
     op.pc = pc;
-    const std::uint32_t instructions = std::max(1U, tile_rows * row_bytes_ / (16 * kWarpLanes * kWarps));
+    const std::uint32_t instructions = std::max(1U, tile_rows * row_bytes_ / (16 * kWarpLanes * c_.warps));
     op.pipe_work = instructions;
     set_insts(op, instructions + kCopyAddressSlots);
     op.smem_write_wavefronts = std::max(1U, tile_rows * row_bytes_ / 128);
@@ -118,7 +99,7 @@ class FlashAttentionMma final : public TraceSource {
     op.mem.space = MemSpace::kLocal;
     op.mem.dir = MemDir::kStore;
     op.mem.rows = stores;
-    op.mem.row_bytes = kWarps * kWarpLanes * 4;
+    op.mem.row_bytes = c_.warps * kWarpLanes * 4;
     op.mem.row_pitch = op.mem.row_bytes;
     return op;
   }
@@ -132,12 +113,13 @@ class FlashAttentionMma final : public TraceSource {
     op.mma_m = 16;
     op.mma_n = 8;
     op.mma_k = 16;
-    op.tensor_insts = count * kWarps;
+    op.tensor_insts = count * c_.warps;
     set_insts(op, count + ldmatrix);
-    op.smem_read_wavefronts = 4 * ldmatrix * kWarps + kOtherWavefronts;  // one x4 reads 512 B: four wavefronts
+    op.smem_read_wavefronts = 4 * ldmatrix * c_.warps +  // one x4 reads 512 B: four wavefronts
+                              counted_fill_wavefronts(std::uint64_t{c_.block_n} * row_bytes_);
     return op;
   }
-  static Operation compute(std::uint16_t pc, std::uint32_t per_warp) {
+  [[nodiscard]] Operation compute(std::uint16_t pc, std::uint32_t per_warp) const {
     Operation op;
     op.kind = OpKind::kCompute;
     op.pipe = Pipe::kAlu;
@@ -151,11 +133,14 @@ class FlashAttentionMma final : public TraceSource {
   // --- templates -----------------------------------------------------------------------------------------------------
   void build_block() {
     const std::uint32_t d = c_.shape.head_dim;
-    scores_ = c_.block_m * c_.block_n / (kWarps * kWarpLanes);
-    outputs_ = c_.block_m * d / (kWarps * kWarpLanes);
-    const std::uint32_t mmas = c_.block_m / kWarps * c_.block_n * d / (16 * 8 * 16);
-    const std::uint32_t kv_ldmatrix = c_.block_n * row_bytes_ / 512;
-    const std::uint32_t q_ldmatrix = c_.block_m / kWarps * row_bytes_ / 512;
+    scores_ = c_.block_m * c_.block_n / (c_.warps * kWarpLanes);
+    outputs_ = c_.block_m * d / (c_.warps * kWarpLanes);
+    const std::uint32_t mmas = c_.block_m / c_.warps * c_.block_n * d / (16 * 8 * 16);
+    // Warps that share rows read a part of K and V each and keep Q in registers; otherwise each reads all K and V.
+    const bool share = c_.warps_share_rows;
+    const std::uint32_t kv_ldmatrix = std::max(1U, c_.block_n * row_bytes_ / 512 / (share ? c_.warps : 1));
+    const std::uint32_t q_ldmatrix = share ? 0 : c_.block_m / c_.warps * row_bytes_ / 512;
+    const double overhead = c_.overhead_per_block > 0 ? c_.overhead_per_block : kOverheadPerBlock;
     copy_ = copy(2, c_.block_n);
     block_[0] = barrier(1);
     block_[1] = copy_;
@@ -163,8 +148,8 @@ class FlashAttentionMma final : public TraceSource {
     block_[3] = barrier(4);
     block_[4] = copy_;
     block_[4].pc = 5;
-    const double total = kOverheadPerBlock + kOverheadPerScore * scores_ + kCountedPerScore * scores_ + outputs_ +
-                         2.0 * mmas + 2.0 * kv_ldmatrix + q_ldmatrix + 2.0 * copy_.pipe_work + spills_.per_block;
+    const double total = overhead + kOverheadPerScore * scores_ + kCountedPerScore * scores_ + outputs_ + 2.0 * mmas +
+                         2.0 * kv_ldmatrix + q_ldmatrix + 2.0 * copy_.pipe_work + spills_.per_block;
     const std::uint32_t others =
         block_[2].issue_slots + mmas + kv_ldmatrix + 2 * copy_.issue_slots + 2 * kBarrierSlots + spills_.per_block;
     softmax_slots_ = to_int(total) - others;
@@ -174,13 +159,19 @@ class FlashAttentionMma final : public TraceSource {
     block_[5].dependent_latency = kSoftmaxChain;
     block_[6] = spill(7, spills_.per_block);
     block_[7] = mma(8, mmas, kv_ldmatrix);
+    if (share) {  // every warp writes its part of P and reads all of it
+      const auto p_wavefronts = static_cast<std::uint32_t>(c_.block_m * c_.block_n * tiles_.layout.element_bytes / 128);
+      block_[7].smem_write_wavefronts = p_wavefronts;
+      block_[7].smem_read_wavefronts += p_wavefronts * c_.warps;
+    }
     masked_slots_ = to_int(kMaskPerScore * scores_);
     masking_steps_ = (c_.block_m + c_.block_n - 1) / c_.block_n + (c_.even_mn ? 0 : 1);
     last_copy_slots_ = copy_.issue_slots;
   }
 
   [[nodiscard]] std::uint32_t once_slots() const {
-    return to_int(kOncePerCta + kOncePerOutput * outputs_ + (c_.even_mn ? 0.0 : kRaggedOnce));
+    return to_int(kOncePerCta + kOncePerOutput * outputs_ +
+                  (c_.even_mn ? 0.0 : kMaskPerScore * scores_ + kRaggedPerRow * c_.block_m));
   }
 
   std::uint32_t prologue(const Tile& t, std::span<Operation> out) const {
@@ -193,10 +184,10 @@ class FlashAttentionMma final : public TraceSource {
       out[n++].mem.address = t.frame;
     }
     out[n] = copy(2, c_.block_m);
-    out[n].mem.address = layout_.q + t.q_row * row_bytes_;
+    out[n].mem.address = tiles_.layout.q + t.q_row * row_bytes_;
     out[n].smem_write_wavefronts = std::max(1U, t.rows * row_bytes_ / 128);
     out[n++].mem.rows = t.rows;
-    out[n++] = kv_copy(t, layout_.k, t.blocks - 1, 2);
+    out[n++] = kv_copy(t, tiles_.layout.k, t.first_block + t.blocks - 1, 2);
     return n;
   }
 
@@ -208,20 +199,20 @@ class FlashAttentionMma final : public TraceSource {
     return op;
   }
 
-  /// Step i = 1..blocks handles K/V block blocks - i. cp.async groups so far: Q and the first K, then V and the next K
-  /// of every step: K of step i is group 2i, V is group 2i + 1.
+  /// Step i = 1..blocks handles K/V block first_block + blocks - i. cp.async groups so far: Q and the first K, then V
+  /// and the next K of every step: K of step i is group 2i, V is group 2i + 1.
   std::uint32_t block(const Tile& t, std::uint32_t i, std::span<Operation> out) const {
-    const std::uint32_t kv_block = t.blocks - i;
-    const bool last = kv_block == 0;
+    const std::uint32_t kv_block = t.first_block + t.blocks - i;
+    const bool last = i == t.blocks;
     std::uint32_t n = 0;
     out[n] = block_[0];
     out[n++].waits[0] = copies(2 * i);
-    out[n] = kv_copy(t, layout_.v, kv_block, 2);
+    out[n] = kv_copy(t, tiles_.layout.v, kv_block, 2);
     out[n++].waits[0] = synced(2 * i - 1);
     out[n++] = block_[2];
     out[n] = block_[3];
     out[n++].waits[0] = copies(2 * i + 1);
-    if (!last) out[n++] = kv_copy(t, layout_.k, kv_block - 1, 5);
+    if (!last) out[n++] = kv_copy(t, tiles_.layout.k, kv_block - 1, 5);
     out[n] = block_[5];
     out[n].waits[0] = synced(2 * i);
     std::uint32_t slots = softmax_slots_ + (last ? last_copy_slots_ : 0);  // the address code runs on the last step too
@@ -229,16 +220,18 @@ class FlashAttentionMma final : public TraceSource {
     set_insts(out[n++], slots);
     if (spills_.per_block > 0) {
       out[n] = block_[6];
-      out[n++].mem.address = t.frame + std::uint64_t{spills_.once} * kWarps * kWarpLanes * 4;
+      out[n++].mem.address = t.frame + std::uint64_t{spills_.once} * c_.warps * kWarpLanes * 4;
     }
     out[n++] = block_[7];
     return n;
   }
 
   std::uint32_t epilogue(const Tile& t, std::span<Operation> out) const {
-    const std::uint32_t tile_bytes = c_.block_m * row_bytes_;
-    const std::uint32_t staging = tile_bytes / (kWarpLanes * 4 * kWarps) + tile_bytes / (kWarpLanes * 16 * kWarps);
-    const std::uint32_t stores = std::max(1U, tile_bytes / (kWarpLanes * 16 * kWarps));
+    const std::uint32_t tile_bytes = c_.block_m * tiles_.o_row_bytes;
+    const std::uint32_t pair_bytes = c_.writes_partials ? 8 : 4;  // two adjacent results a lane
+    const std::uint32_t staging =
+        tile_bytes / (kWarpLanes * pair_bytes * c_.warps) + tile_bytes / (kWarpLanes * 16 * c_.warps);
+    const std::uint32_t stores = std::max(1U, tile_bytes / (kWarpLanes * 16 * c_.warps));
     const std::uint32_t before = kPrologueSlots + spills_.once + 2 * copy_.issue_slots;
     const std::uint32_t fixed = before + staging + kBarrierSlots + stores + 1;
     const std::uint32_t once = once_slots();
@@ -268,16 +261,16 @@ class FlashAttentionMma final : public TraceSource {
     store.waits[0] = Wait{TokenClass::kScoreboard, 0, 1};
     store.waits[1] = synced(2 * t.blocks + 1);
     store.mem.dir = MemDir::kStore;
-    store.mem.address = layout_.o + t.q_row * row_bytes_;
+    store.mem.address = tiles_.o_base + t.o_row * tiles_.o_row_bytes;
     store.mem.rows = t.rows;
-    store.mem.row_bytes = row_bytes_;
-    store.mem.row_pitch = row_bytes_;
+    store.mem.row_bytes = tiles_.o_row_bytes;
+    store.mem.row_pitch = tiles_.o_row_bytes;
     out[n++] = store;
     store.pc = 13;
     store.pipe_work = 1;
     set_insts(store, 1);
     store.waits = {};
-    store.mem.address = layout_.lse + t.q_row * 4;
+    store.mem.address = tiles_.lse_base + t.o_row * 4;
     store.mem.rows = 1;
     store.mem.row_bytes = t.rows * 4;
     store.mem.row_pitch = 0;
@@ -286,11 +279,10 @@ class FlashAttentionMma final : public TraceSource {
   }
 
   FlashMmaConfig c_;
-  AttentionLayout layout_;
+  FlashMmaSpills spills_;
+  FlashMmaTiles tiles_;
+  std::uint32_t row_bytes_;
   Launch launch_;
-  FlashMmaSpills spills_{};
-  std::uint64_t frame_bytes_ = 0;
-  std::uint32_t row_bytes_ = 0;
   std::uint32_t scores_ = 0;   ///< of a thread and block
   std::uint32_t outputs_ = 0;  ///< output elements of a thread
   std::uint32_t softmax_slots_ = 0;

@@ -33,17 +33,15 @@ inline constexpr double kCountedPerScore = 4.5;
 // A causal block costs 302 more for 128 scores per thread (one calibration row): compare and select per score.
 inline constexpr double kMaskPerScore = 2.36;
 // Prologue and epilogue: 531 at 64 output elements per thread; 1234 at 128 in the kernel for ragged lengths, which
-// also clears rows out of range and masks its first block. The split between the two terms is inferred.
+// also masks its first block (64 scores) and clears query rows out of range (128). The split-KV kernel, with 64 scores
+// and 64 rows, has 1999 in all for one block, of which 1192 + 531 are the other terms: 2.5 a row in both.
 inline constexpr double kOncePerCta = 300.0;
 inline constexpr double kOncePerOutput = 3.61;
-inline constexpr double kRaggedOnce = 472.0;
+inline constexpr double kRaggedPerRow = 2.5;
 inline constexpr std::uint32_t kPrologueSlots = 90;
 inline constexpr std::uint32_t kCopyAddressSlots = 8;
 inline constexpr std::uint32_t kBarrierSlots = 2;
 
-// The counter leaves out what cp.async writes, but shows 58.5 wavefronts per block beside ldmatrix, in both kernels:
-// 29 are added to the reads of each of the two mma operations.
-inline constexpr std::uint32_t kOtherWavefronts = 29;
 // Bank conflicts of the epilogue's staging through shared memory: 55 to 59 per CTA at d64.
 inline constexpr std::uint32_t kEpilogueConflicts = 56;
 

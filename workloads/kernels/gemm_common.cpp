@@ -59,14 +59,16 @@ std::vector<Diagnostic> check_gemm_problem(const GemmProblem& problem, const Tar
   check("m", problem.m);
   check("n", problem.n);
   check("k", problem.k);
+  check("batch", problem.batch);
   if (!problems.empty()) {
     return problems;
   }
   // Each product is below 2^65: compute in floating point, where it cannot wrap.
   const auto product = [](std::int64_t x, std::int64_t y) { return static_cast<double>(x) * static_cast<double>(y); };
-  const double bytes = (product(problem.m, problem.k) + product(problem.n, problem.k)) * bytes_of(problem.input) +
-                       product(problem.m, problem.n) * bytes_of(problem.output) +
-                       product(problem.m, problem.n) * 4.0 * static_cast<double>(partials);
+  const double bytes =
+      static_cast<double>(problem.batch) *
+      ((product(problem.m, problem.k) + product(problem.n, problem.k)) * bytes_of(problem.input) +
+       product(problem.m, problem.n) * (bytes_of(problem.output) + 4.0 * static_cast<double>(partials)));
   if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
     problems.push_back(
         {{},
@@ -101,8 +103,9 @@ void OperandView::box(std::int64_t row0, std::uint32_t rows, std::int64_t k0, st
   }
 }
 
-GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t split_k) {
+GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t partials) {
   GemmAddresses out;
+  const auto batch = static_cast<std::uint64_t>(problem.batch);
   std::uint64_t next = kFirstAddress;
   const auto allocate = [&](const char* name, std::uint64_t bytes) {
     const std::uint64_t base = next;
@@ -117,28 +120,30 @@ GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t split_k) {
     view.extent = extent;
     view.k = problem.k;
     view.pitch_bytes = (k_contiguous ? problem.k : extent) * view.element_bytes;
-    view.base =
-        allocate(name, static_cast<std::uint64_t>(extent) * static_cast<std::uint64_t>(problem.k) * view.element_bytes);
+    view.batch_bytes = extent * problem.k * view.element_bytes;
+    view.base = allocate(name, static_cast<std::uint64_t>(view.batch_bytes) * batch);
     return view;
   };
   out.a = operand("A", problem.m, problem.a_k_contiguous);
   out.b = operand("B", problem.n, problem.b_k_contiguous);
-  out.c_element_bytes = split_k > 1 ? 4 : bytes_of(problem.output);
+  out.c_element_bytes = partials > 1 ? 4 : bytes_of(problem.output);
   out.c_pitch_bytes = problem.n * out.c_element_bytes;
   out.c_slice_bytes = problem.m * out.c_pitch_bytes;
-  out.c_base = allocate(split_k > 1 ? "partials of C" : "C", static_cast<std::uint64_t>(out.c_slice_bytes) * split_k);
+  out.c_batch_bytes = out.c_slice_bytes * partials;
+  out.c_base = allocate(partials > 1 ? "partials of C" : "C", static_cast<std::uint64_t>(out.c_batch_bytes) * batch);
   return out;
 }
 
-WorkTotals gemm_work(const GemmProblem& problem, std::uint32_t split_k) {
-  const auto m = static_cast<double>(problem.m);
+WorkTotals gemm_work(const GemmProblem& problem, std::uint32_t partials) {
+  const auto m = static_cast<double>(problem.m) * static_cast<double>(problem.batch);
   const auto n = static_cast<double>(problem.n);
   const auto k = static_cast<double>(problem.k);
   WorkTotals work;
-  work.tensor_flops = 2 * m * n * k;
+  const bool on_fma_pipe = problem.input == DataType::kFp32 || problem.input == DataType::kFp64;
+  (on_fma_pipe ? work.fp32_flops : work.tensor_flops) = 2 * m * n * k;
   work.tensor_type = problem.input;
-  work.compulsory_read_bytes = (m * k + n * k) * bytes_of(problem.input);
-  work.compulsory_write_bytes = split_k > 1 ? m * n * 4.0 * split_k : m * n * bytes_of(problem.output);
+  work.compulsory_read_bytes = (m + n * static_cast<double>(problem.batch)) * k * bytes_of(problem.input);
+  work.compulsory_write_bytes = partials > 1 ? m * n * 4.0 * partials : m * n * bytes_of(problem.output);
   return work;
 }
 

@@ -26,6 +26,7 @@ struct GemmProblem {
   DataType output = DataType::kBf16;
   bool a_k_contiguous = true;
   bool b_k_contiguous = true;
+  std::int64_t batch = 1;  ///< independent products; their matrices follow one another in memory
 
   [[nodiscard]] std::string layout() const;  ///< "TN", ...
 };
@@ -49,6 +50,7 @@ struct OperandView {
   bool k_contiguous = true;
   std::int64_t extent = 0;  ///< M for A, N for B
   std::int64_t k = 0;
+  std::int64_t batch_bytes = 0;  ///< between the matrices of successive products of a batch
 
   /// Bytes between successive K tiles of `tile_k` elements.
   [[nodiscard]] std::int64_t k_step_bytes(std::uint32_t tile_k) const {
@@ -69,12 +71,14 @@ struct GemmAddresses {
   std::int64_t c_pitch_bytes = 0;
   std::uint32_t c_element_bytes = 0;
   std::int64_t c_slice_bytes = 0;  ///< between the partials of split-K
+  std::int64_t c_batch_bytes = 0;  ///< between the results of successive products of a batch
   std::vector<Buffer> buffers;
 };
-[[nodiscard]] GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t split_k);
+/// @param partials  fp32 copies of C that split-K writes in place of C; 1 = the launch writes C itself
+[[nodiscard]] GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t partials);
 
-/// FLOPs and compulsory bytes. With split-K the launch writes `split_k` fp32 copies of C.
-[[nodiscard]] WorkTotals gemm_work(const GemmProblem& problem, std::uint32_t split_k);
+/// FLOPs and compulsory bytes; `partials` as in place_gemm(). fp32 and fp64 count as FMA-pipe work, others as tensor.
+[[nodiscard]] WorkTotals gemm_work(const GemmProblem& problem, std::uint32_t partials);
 
 enum class RasterDirection : std::uint8_t { kAlongM, kAlongN };
 

@@ -1,169 +1,130 @@
 #include "workloads/kernels/gemm_mma_sync.hpp"
 
-#include <algorithm>
-#include <bit>
+#include <fmt/format.h>
 
-#include "workloads/kernels/gemm_mma_sync_plan.hpp"
+#include <algorithm>
 
 namespace strata {
 
 namespace {
 
-enum Life : std::uint32_t { kStart, kFill, kMainLoop, kEpilogue, kEnded };
+constexpr std::uint32_t kMaxAccumulatorRegisters = 192;  ///< fragments and addresses need the rest of 255
+constexpr std::uint32_t kOtherRegisters = 72;            ///< fragments of one K step, addresses, loop state
 
-/// The 64 bytes of StreamCursor, all zero at the start.
-struct State {
-  std::uint32_t life;
-  std::uint32_t row0;
-  std::uint32_t col0;
-  std::uint32_t k_begin;
-  std::uint32_t k_end;
-  std::uint32_t load;  ///< next K tile to load
-  std::uint32_t k;     ///< next K tile to multiply
-  std::uint32_t part;  ///< of the epilogue
-  std::uint32_t slice;
-  std::array<std::uint32_t, 7> unused;
-};
-static_assert(sizeof(State) == sizeof(StreamCursor));
+std::uint32_t k_of(const GemmMmaSyncConfig& c) { return c.mma_k != 0 ? c.mma_k : mma_sync_k(c.problem.input); }
 
-class GemmMmaSyncSource final : public TraceSource {
- public:
-  GemmMmaSyncSource(const GemmMmaSyncConfig& config, const TargetFacts& target) : plan_(config, target) {}
-
-  [[nodiscard]] const Launch& launch() const override { return plan_.launch; }
-
-  std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
-    auto state = std::bit_cast<State>(cursor.state);
-    const std::size_t room = std::min<std::size_t>(out.size(), kMinFetch);
-    std::uint32_t n = 0;
-    while (n + kMostPerStep <= room && state.life != kEnded) {
-      n += step(id, state, out.data() + n);
-    }
-    cursor.state = std::bit_cast<std::array<std::uint64_t, 8>>(state);
-    return n;
+void check_type(const GemmMmaSyncConfig& c, const TargetFacts& target, std::vector<Diagnostic>& problems) {
+  const DataType type = c.problem.input;
+  const bool known = type == DataType::kFp16 || type == DataType::kBf16 || type == DataType::kTf32 ||
+                     type == DataType::kInt8 || type == DataType::kFp8;
+  if (!known || (type == DataType::kFp8 && !target.has_wgmma)) {
+    problems.push_back({{},
+                        0,
+                        0,
+                        "dtype",
+                        fmt::format("{} has no mma.sync on {}; expected fp16, bf16, tf32, int8{}", to_string(type),
+                                    target.architecture, target.has_wgmma ? " or fp8" : "")});
   }
+}
 
- private:
-  static constexpr std::uint32_t kMostPerStep = 4;
-
-  std::uint32_t step(const StreamId& id, State& state, Operation* out) const {
-    switch (state.life) {
-      case kStart:
-        return start(id, state, out);
-      case kFill: {
-        const std::uint32_t n = load(state, out);
-        if (plan_.through_registers) {
-          out[n] = staged(state);
-          state.life = kMainLoop;
-          return n + 1;
-        }
-        if (state.load - state.k_begin == plan_.ahead) {
-          state.life = kMainLoop;
-        }
-        return n;
-      }
-      case kMainLoop:
-        return multiply(state, out);
-      default:
-        return epilogue(state, out);
-    }
+void check_instruction(const GemmMmaSyncConfig& c, std::vector<Diagnostic>& problems) {
+  const auto add = [&](const char* key, std::string message) {
+    problems.push_back({{}, 0, 0, key, std::move(message)});
+  };
+  if (c.warp_m % 16 != 0) {
+    add("warp-m", fmt::format("{} is not a multiple of 16, the rows of mma.sync", c.warp_m));
   }
-
-  std::uint32_t start(const StreamId& id, State& state, Operation* out) const {
-    const std::uint64_t slice = id.cta / plan_.tiles;
-    const TileOrder::Tile tile = plan_.order.at(id.cta - slice * plan_.tiles);
-    const KRange k = split_k_range(plan_.k_tiles, plan_.config.split_k, static_cast<std::uint32_t>(slice));
-    state.row0 = tile.m * plan_.config.tile_m;
-    state.col0 = tile.n * plan_.config.tile_n;
-    state.slice = static_cast<std::uint32_t>(slice);
-    state.k_begin = state.k = state.load = k.begin;
-    state.k_end = k.end;
-    state.life = kFill;
-    Operation& op = out[0] = Operation{};
-    op.kind = OpKind::kCompute;
-    op.pc = 100;
-    op.issue_slots = GemmMmaSyncCosts::kPrologueInsts;
-    op.warp_insts = GemmMmaSyncCosts::kPrologueInsts * plan_.config.warps();
-    op.dependent_latency = 32;
-    return 1;
+  if (c.tile_k % (k_of(c) * c.warp_slices) != 0) {
+    add("tile-k", fmt::format("{} is not a multiple of mma.sync's K, {} elements of {}{}", c.tile_k, k_of(c),
+                              to_string(c.problem.input), c.warp_slices > 1 ? ", in every warp slice" : ""));
   }
-
-  /// Loads of one K tile. Beyond the last one nothing is issued, but an empty group is still committed.
-  std::uint32_t load(State& state, Operation* out) const {
-    if (state.load >= state.k_end) {
-      ++state.load;
-      return 0;
-    }
-    const std::uint32_t tile_k = plan_.config.tile_k;
-    const std::int64_t k0 = std::int64_t{state.load} * tile_k;
-    out[0] = plan_.load_a;
-    plan_.addresses.a.box(state.row0, plan_.config.tile_m, k0, tile_k, out[0].mem);
-    out[1] = plan_.load_b;
-    plan_.addresses.b.box(state.col0, plan_.config.tile_n, k0, tile_k, out[1].mem);
-    out[0].mem.oob_rows = out[1].mem.oob_rows = 0;  // predicated off, not requested
-    ++state.load;
-    return 2;
+  if (c.accumulators() > kMaxAccumulatorRegisters) {
+    add("warp-m", fmt::format("warp tile {}x{} needs {} accumulator registers per thread; at most {} fit", c.warp_m,
+                              c.warp_n, c.accumulators(), kMaxAccumulatorRegisters));
   }
+}
 
-  [[nodiscard]] Operation staged(const State& state) const {
-    Operation op = plan_.stage_tile;
-    op.waits[0].count = 2 * (state.load - state.k_begin);
-    return op;
-  }
+Operation plan_multiply(const GemmMmaSyncConfig& c, const GemmCtaPlan& plan) {
+  const GemmProblem& p = c.problem;
+  const std::uint32_t warps = plan.stream_warps;
+  const std::uint32_t slice_k = c.tile_k / c.warp_slices;
+  const std::uint32_t steps = slice_k / k_of(c);
+  const std::uint32_t mmas = c.warp_m / 16 * (c.warp_n / 8) * steps;
+  const std::uint32_t element_bytes = plan.addresses.a.element_bytes;
+  const std::uint32_t fragment_bytes = (c.warp_m + c.warp_n) * slice_k * element_bytes;
+  // ldmatrix.x4 brings 512 B a warp; it transposes 16-bit elements only, others are read 4 B a lane.
+  const bool transposed = !p.a_k_contiguous || !p.b_k_contiguous;
+  const std::uint32_t bytes_per_read = transposed && bits_of(p.input) != 16 ? 128 : 512;
+  const auto reads = static_cast<std::uint32_t>(ceil_div(fragment_bytes, bytes_per_read));
+  const auto minimum = warps * static_cast<std::uint32_t>(ceil_div(fragment_bytes, 128));
+  // Eight rows of 16 B per ldmatrix phase: without a swizzle, rows `tile_k` apart meet in the same banks.
+  const std::uint32_t row_bytes = c.tile_k * element_bytes;
+  const std::uint32_t distinct = std::max(1U, 128 / std::max(row_bytes, 16U));
+  const std::uint32_t ways = c.swizzle ? 1 : std::max(1U, 8 / distinct);
 
-  std::uint32_t multiply(State& state, Operation* out) const {
-    const std::uint32_t done = state.k - state.k_begin;
-    std::uint32_t n = load(state, out);
-    Operation& op = out[n++] = plan_.mma;
-    op.waits[0].count = plan_.through_registers ? done + 1 : 2 * (done + 1);
-    if (plan_.through_registers && state.load <= state.k_end) {
-      out[n++] = staged(state);
-    }
-    if (++state.k == state.k_end) {
-      state.life = kEpilogue;
-    }
-    return n;
-  }
-
-  std::uint32_t epilogue(State& state, Operation* out) const {
-    const GemmProblem& p = plan_.config.problem;
-    const std::uint32_t part = state.part++;
-    const std::uint32_t first = part * plan_.rows_per_part;
-    if (first + plan_.rows_per_part >= plan_.config.tile_m) {
-      state.life = kEnded;
-    }
-    out[0] = plan_.write_c;
-    out[1] = plan_.read_c;
-    out[1].waits[0].count = part + 1;
-    const std::int64_t row = std::int64_t{state.row0} + first;
-    if (row >= p.m) {
-      return 2;
-    }
-    const std::uint32_t bytes = plan_.addresses.c_element_bytes;
-    out[2] = plan_.store_c;
-    out[2].waits[0].count = part + 1;
-    out[2].mem.address =
-        plan_.addresses.c_base +
-        static_cast<std::uint64_t>(state.slice * plan_.addresses.c_slice_bytes + row * plan_.addresses.c_pitch_bytes +
-                                   std::int64_t{state.col0} * bytes);
-    const std::uint32_t rows = std::min(plan_.rows_per_part, plan_.config.tile_m - first);
-    out[2].mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(rows, p.m - row));
-    out[2].mem.row_bytes =
-        static_cast<std::uint32_t>(std::min<std::int64_t>(plan_.config.tile_n, p.n - state.col0)) * bytes;
-    return 3;
-  }
-
-  GemmMmaSyncPlan plan_;
-};
+  Operation op;
+  op.kind = OpKind::kMmaSync;
+  op.pc = 3;
+  op.pipe = Pipe::kTensor;
+  op.pipe_work = mmas;
+  op.waits[0].cls = plan.through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
+  op.waits[0].slot = plan.through_registers ? 1 : 0;
+  // The loads' address arithmetic is interleaved with the multiply-adds.
+  op.issue_slots = mmas + reads + plan.overhead_per_k_tile(steps);
+  op.warp_insts = warps * op.issue_slots;
+  op.tensor_insts = warps * mmas;
+  // Barrier and first ldmatrix take about two multiply-add latencies; then accumulators chain along K.
+  op.dependent_latency = 2 + steps;
+  op.mma_m = 16;
+  op.mma_n = 8;
+  op.mma_k = static_cast<std::uint16_t>(k_of(c));
+  op.mma_bits = static_cast<std::uint8_t>(p.input == DataType::kTf32 ? 19 : bits_of(p.input));
+  op.mma_count = mmas;
+  op.smem_read_wavefronts = minimum * ways + plan.fill_wavefronts();
+  op.smem_conflicts = minimum * (ways - 1);
+  return op;
+}
 
 }  // namespace
+
+std::uint32_t mma_sync_k(DataType type) { return type == DataType::kTf32 ? 8 : 256 / bits_of(type); }
+
+std::uint32_t gemm_mma_sync_registers(const GemmMmaSyncConfig& c) {
+  if (c.registers_per_thread != 0) {
+    return c.registers_per_thread;
+  }
+  return std::min(255U, (c.accumulators() + kOtherRegisters + 7) / 8 * 8);
+}
+
+std::vector<Diagnostic> check_gemm_mma_sync(const GemmMmaSyncConfig& c, const TargetFacts& target) {
+  std::vector<Diagnostic> problems;
+  check_type(c, target, problems);
+  if (!problems.empty()) {
+    return problems;
+  }
+  problems = check_gemm_cta(c, gemm_mma_sync_registers(c), target);
+  if (problems.empty()) {
+    check_instruction(c, problems);
+  }
+  return problems;
+}
+
+std::string describe_gemm_mma_sync(const GemmMmaSyncConfig& c) {
+  return describe_gemm_cta(c) + (c.swizzle ? "" : ", no swizzle");
+}
 
 std::unique_ptr<TraceSource> make_gemm_mma_sync(const GemmMmaSyncConfig& config, const TargetFacts& target) {
   const std::vector<Diagnostic> problems = check_gemm_mma_sync(config, target);
   if (!problems.empty()) {
     throw InputError(problems);
   }
-  return std::make_unique<GemmMmaSyncSource>(config, target);
+  GemmCtaPlan plan = plan_gemm_cta(config, gemm_mma_sync_registers(config), false);
+  plan.multiply = plan_multiply(config, plan);
+  plan.launch.family = "gemm_mma_sync";
+  if (plan.launch.name.empty()) {
+    plan.launch.name = plan.launch.family;
+  }
+  return make_gemm_cta_source(std::move(plan));
 }
 
 }  // namespace strata

@@ -39,6 +39,7 @@ std::vector<OptionSpec> all_options() {
       {"raster", OptionType::kText, "m", false, "m or n: the dimension along which tiles are swept"},
       {"raster-group", OptionType::kInt, "8", false, "tiles across the sweep before it advances"},
       {"split-k", OptionType::kInt, "1", false, "slices of K, each writing an fp32 partial of C"},
+      {"batch", OptionType::kInt, "1", false, "independent products, their matrices one after the other"},
   };
   specs.insert(specs.end(), more.begin(), more.end());
   return specs;
@@ -53,11 +54,12 @@ double estimate_cycles(const GemmMmaSyncConfig& c, const TargetFacts& target) {
   const double k = static_cast<double>(c.problem.k) / c.split_k;
   const double mma = static_cast<double>(c.tile_m) * c.tile_n * k * bytes / kMacBytesPerCycle;
   const double fill = (static_cast<double>(c.tile_m) + c.tile_n) * k * bytes / kFillBytesPerCycle;
-  const auto by_smem = static_cast<std::uint64_t>(target.smem_per_sm_bytes) / gemm_mma_sync_smem_bytes(c);
+  const auto by_smem = static_cast<std::uint64_t>(target.smem_per_sm_bytes) / gemm_cta_smem_bytes(c);
   const std::uint64_t by_registers = target.registers_per_sm / (gemm_mma_sync_registers(c) * 32 * c.warps());
   const std::uint64_t resident = std::max<std::uint64_t>(1, std::min(by_smem, by_registers));
   const std::uint64_t ctas = ceil_div(static_cast<std::uint64_t>(c.problem.m), c.tile_m) *
-                             ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n) * c.split_k;
+                             ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n) * c.split_k *
+                             static_cast<std::uint64_t>(c.problem.batch);
   const std::uint64_t sms = std::max(1U, target.num_sms);
   const double per_sm = static_cast<double>(ceil_div(ctas, sms));
   const double rounds = static_cast<double>(ceil_div(ctas, sms * resident));
@@ -100,6 +102,7 @@ BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
   base.raster = reader.choice("raster", {"m", "n"}) == "m" ? RasterDirection::kAlongM : RasterDirection::kAlongN;
   base.raster_group = static_cast<std::uint32_t>(reader.integer("raster-group", 1, 1 << 20, 8));
   base.split_k = static_cast<std::uint32_t>(reader.integer("split-k", 1, 1024, 1));
+  base.problem.batch = reader.integer("batch", 1, 1 << 16, 1);
   reader.finish();
 
   std::optional<GemmMmaSyncConfig> best;

@@ -20,11 +20,11 @@ struct State {
   std::uint32_t slot;    ///< stage of the next K tile
   std::uint32_t phase;   ///< times the ring has been walked
   std::uint32_t groups;  ///< wgmma groups committed by this consumer
-  std::uint32_t box;
+  std::uint32_t box;     ///< consumers: next box of the epilogue; producer: product of the batch
   std::uint32_t stores;  ///< boxes stored so far
   std::uint32_t row0;    ///< of this CTA's tile
   std::uint32_t col0;
-  std::uint32_t slice;
+  std::uint32_t slice;  ///< of split-K, counted through the batch
   std::uint32_t tiles;  ///< tiles this stream has begun
   std::uint32_t staged;
   std::uint32_t drained;
@@ -57,8 +57,8 @@ class GemmTmaSource final : public TraceSource {
     Operation& op = out[0] = Operation{};
     op.kind = OpKind::kCompute;
     op.pc = 100;
-    op.issue_slots = GemmTmaCosts::kPrologueInsts;
-    op.warp_insts = GemmTmaCosts::kPrologueInsts * 4;  // the producer warpgroup's idle warps run it too
+    op.issue_slots = plan_.config.costs.prologue;
+    op.warp_insts = plan_.config.costs.prologue * 4;  // the producer warpgroup's idle warps run it too
     op.dependent_latency = 32;
     std::uint32_t n = 1;
     if (plan_.config.cluster_size() > 1) {
@@ -84,7 +84,7 @@ class GemmTmaSource final : public TraceSource {
     const GemmTmaPlan::Rank& rank = plan_.ranks[id.cluster_rank];
     state.row0 = unit.row0 + rank.row_offset;
     state.col0 = unit.col0 + rank.col_offset;
-    state.slice = unit.slice;
+    state.slice = unit.batch * plan_.config.split_k + unit.slice;
     state.k = unit.k.begin;
     state.k_end = unit.k.end;
     state.life = kMainLoop;
@@ -119,6 +119,7 @@ class GemmTmaSource final : public TraceSource {
           return 0;
         }
         begin_tile(id, state);
+        state.box = state.slice / plan_.config.split_k;
         return 0;
       case kMainLoop:
         return load(id, state, out);
@@ -137,11 +138,13 @@ class GemmTmaSource final : public TraceSource {
     a.completes[0].slot = plan_.full(state.slot);
     a.completes[0].cta_mask = rank.a_mask;
     plan_.addresses.a.box(std::int64_t{state.row0} + rank.a_first, rank.a_rows, k0, tile_k, a.mem);
+    a.mem.address += static_cast<std::uint64_t>(state.box * plan_.addresses.a.batch_bytes);
     a.mem.multicast = rank.a_mask;
     Operation& b = out[1] = plan_.load_b;
     b.completes[0].slot = plan_.full(state.slot);
     b.completes[0].cta_mask = rank.b_mask;
     plan_.addresses.b.box(std::int64_t{state.col0} + rank.b_first, rank.b_rows, k0, tile_k, b.mem);
+    b.mem.address += static_cast<std::uint64_t>(state.box * plan_.addresses.b.batch_bytes);
     b.mem.multicast = rank.b_mask;
     next_stage(state);
     if (++state.k == state.k_end) {
@@ -208,8 +211,8 @@ class GemmTmaSource final : public TraceSource {
     Operation& op = out[0] = Operation{};
     op.kind = OpKind::kCompute;
     op.pc = 105;
-    op.issue_slots = GemmTmaCosts::kTileBeginInsts;
-    op.warp_insts = 4 * GemmTmaCosts::kTileBeginInsts;
+    op.issue_slots = plan_.config.costs.tile_begin;
+    op.warp_insts = 4 * plan_.config.costs.tile_begin;
     if (!plan_.cooperative) {
       // Main loops take turns: consumer 0 starts, each hands over when its last group is committed.
       const std::uint32_t turns = id.stream == 1 ? state.tiles - 1 : state.tiles;
@@ -256,7 +259,7 @@ class GemmTmaSource final : public TraceSource {
     Operation& stage = out[0] = plan_.stage_c;
     stage.waits[0].count = state.groups;
     stage.waits[1].count = state.stores;
-    stage.issue_slots = box.issue_slots + (state.box == 0 ? GemmTmaCosts::kTileEndInsts : 0);
+    stage.issue_slots = box.issue_slots + (state.box == 0 ? plan_.config.costs.tile_end : 0);
     stage.warp_insts = 4 * stage.issue_slots;
     stage.pipe_work = box.issue_slots;
     stage.smem_write_wavefronts = box.write_wavefronts;

@@ -142,7 +142,8 @@ std::vector<Diagnostic> check_gemm_tma(const GemmTmaConfig& c, const TargetFacts
                                        "(cooperative consumers halve the need)",
                                        c.tile_m, c.tile_n, registers, kMaxAccumulatorRegisters));
   }
-  const double units = static_cast<double>(c.problem.m) / c.tile_m * (static_cast<double>(c.problem.n) / c.tile_n);
+  const double units = static_cast<double>(c.problem.m) / c.tile_m * (static_cast<double>(c.problem.n) / c.tile_n) *
+                       static_cast<double>(c.problem.batch);
   if (units * static_cast<double>(k_tiles) > 4e9 * 1024) {
     problems.add("tile-m", fmt::format("tile {}x{} cuts the problem into {:.3g} tiles; expected a larger tile",
                                        c.tile_m, c.tile_n, units));

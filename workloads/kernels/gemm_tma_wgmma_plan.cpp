@@ -38,7 +38,7 @@ GemmTmaPlan::GemmTmaPlan(const GemmTmaConfig& given, const TargetFacts& target) 
   const auto tiles_n = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(p.n), cluster_cols));
   order = TileOrder(tiles_m, tiles_n, config.raster, config.raster_group);
   tiles = order.count();
-  units = tiles * config.split_k;
+  units = tiles * config.split_k * static_cast<std::uint64_t>(p.batch);
   k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(p.k), config.tile_k));
   a_step = addresses.a.k_step_bytes(config.tile_k);
   b_step = addresses.b.k_step_bytes(config.tile_k);
@@ -95,8 +95,9 @@ void GemmTmaPlan::plan_store_boxes() {
         StoreBox box{row0 + row, col0 + col, std::min(64U, my_rows - row), std::min(wide, my_cols - col), 0, 0};
         const std::uint32_t elements = box.rows * box.cols;
         box.issue_slots =
-            static_cast<std::uint32_t>(ceil_div(elements / 128 * GemmTmaCosts::kHundredthsPerElement, 100));
-        box.write_wavefronts = static_cast<std::uint32_t>(ceil_div(std::uint64_t{elements} * bytes, 128));
+            static_cast<std::uint32_t>(ceil_div(elements / 128 * config.costs.per_element_hundredths, 100));
+        box.write_wavefronts = static_cast<std::uint32_t>(ceil_div(std::uint64_t{elements} * bytes, 128)) *
+                               config.costs.epilogue_conflict_ways;
         store_boxes[consumer].push_back(box);
       }
     }
@@ -108,8 +109,8 @@ void GemmTmaPlan::plan_templates() {
   const DataType input = config.problem.input;
 
   load_a.kind = OpKind::kTma;
-  load_a.issue_slots = GemmTmaCosts::kProducerIssueSlots / 2;
-  load_a.warp_insts = GemmTmaCosts::kProducerInstsPerKTile / 2;
+  load_a.issue_slots = config.costs.producer_issue_slots / 2;
+  load_a.warp_insts = config.costs.producer_per_k_tile / 2;
   load_a.completes[0] = {TokenClass::kMbarrier, 0, SignalAt::kDataVisible, 1, 0};
   load_a.mem.dir = MemDir::kLoad;
   load_a.mem.space = MemSpace::kGlobal;
@@ -117,9 +118,9 @@ void GemmTmaPlan::plan_templates() {
   load_b = load_a;
   load_a.pc = 1;
   load_a.waits[0].cls = TokenClass::kMbarrier;
-  load_a.smem_read_wavefronts = GemmTmaCosts::kProducerBarrierWavefronts;
+  load_a.smem_read_wavefronts = config.costs.producer_barrier_wavefronts;
   load_b.pc = 2;
-  load_b.warp_insts = GemmTmaCosts::kProducerInstsPerKTile - load_a.warp_insts;
+  load_b.warp_insts = config.costs.producer_per_k_tile - load_a.warp_insts;
 
   mma.kind = OpKind::kWgmma;
   mma.pipe = Pipe::kTensor;
@@ -128,7 +129,7 @@ void GemmTmaPlan::plan_templates() {
   mma.waits[1] = {TokenClass::kAsyncGroup, 1, 0};
   mma.completes[0] = {TokenClass::kAsyncGroup, 1, SignalAt::kDataVisible, 1, 0};
   mma.completes[1] = {TokenClass::kMbarrier, 0, SignalAt::kDataVisible, 1, 0};
-  mma.issue_slots = GemmTmaCosts::kConsumerInstsPerKTile + shape.count * GemmTmaCosts::kTenthsPerWgmma / 10;
+  mma.issue_slots = config.costs.consumer_per_k_tile + shape.count * config.costs.per_wgmma_tenths / 10;
   mma.warp_insts = 4 * mma.issue_slots;
   mma.tensor_insts = 4 * shape.count;
   mma.pipe_work = shape.count;
@@ -139,7 +140,7 @@ void GemmTmaPlan::plan_templates() {
   mma.mma_float8_promote = input == DataType::kFp8 && config.promote_fp8;
   mma.mma_count = shape.count;
   mma.smem_read_wavefronts =
-      cooperative ? GemmTmaCosts::kCooperativeBarrierWavefronts : GemmTmaCosts::kPingPongBarrierWavefronts;
+      cooperative ? config.costs.cooperative_barrier_wavefronts : config.costs.ping_pong_barrier_wavefronts;
 
   const std::uint32_t accumulators = gemm_tma_accumulator_registers(config);
   promote.kind = OpKind::kCompute;

@@ -9,37 +9,6 @@
 
 namespace strata {
 
-/// Instructions and wavefronts that no operation's shape gives, counted per warp of the stream unless said otherwise.
-/// Fitted by non-negative least squares to `sm__inst_executed` of the 16 calibration rows of this kernel family:
-/// mean error 0.9 %, largest 2.2 %; wavefronts from the same rows. They are properties of the code, not of a chip.
-struct GemmTmaCosts {
-  /// Producer warp per K tile: two TMA issues, expect-tx, and the polls of the empty barrier.
-  static constexpr std::uint32_t kProducerInstsPerKTile = 47;
-  /// Of these, the ones that stand between a free stage and its second TMA box (the rest are failed polls).
-  static constexpr std::uint32_t kProducerIssueSlots = 12;
-  /// Each consumer warp per K tile: full-barrier wait and polls, fence, commit, wait, empty arrive, loop.
-  static constexpr std::uint32_t kConsumerInstsPerKTile = 20;
-  /// Each consumer warp per wgmma, in tenths: the instruction and its descriptor arithmetic (3.9).
-  static constexpr std::uint32_t kTenthsPerWgmma = 39;
-  /// Each consumer warp per accumulator element of a thread, in hundredths: half a pack, an eighth of an stmatrix and
-  /// as much addressing. Not identifiable from the rows beside the per-tile count; taken from the instruction forms.
-  static constexpr std::uint32_t kHundredthsPerElement = 75;
-  /// Each consumer warp per tile: tile coordinates and accumulator set-up before, alpha, barriers and stores after.
-  static constexpr std::uint32_t kTileBeginInsts = 59;
-  static constexpr std::uint32_t kTileEndInsts = 118;
-  /// Each of the 12 warps at the start: parameters, barrier set-up, descriptor prefetch, register hand-over.
-  static constexpr std::uint32_t kPrologueInsts = 128;
-  /// Shared-memory wavefronts of barrier traffic per K tile: the producer's and each consumer warpgroup's.
-  /// Rows: 1.8-2.7 in all with ping-pong consumers, 10-12.5 with cooperative ones.
-  static constexpr std::uint32_t kProducerBarrierWavefronts = 1;
-  static constexpr std::uint32_t kPingPongBarrierWavefronts = 1;
-  static constexpr std::uint32_t kCooperativeBarrierWavefronts = 5;
-  /// Epilogue staging of one consumer warpgroup: one box of 64 x 64 bf16. Boxes are at most 128 B wide: stored
-  /// sectors of 168-wide tiles are those of 64 + 64 + 40 columns.
-  static constexpr std::uint32_t kStagingBytes = 8192;
-  static constexpr std::uint32_t kStoreBoxBytesWide = 128;
-};
-
 inline constexpr std::uint32_t kMaxClusterSize = 16;
 inline constexpr std::uint32_t kMaxStages = 30;  ///< two mbarriers a stage and two for the consumers' turns
 
@@ -74,20 +43,22 @@ class GemmTmaPlan {
     std::uint32_t row0 = 0;  ///< of the cluster tile
     std::uint32_t col0 = 0;
     std::uint32_t slice = 0;
+    std::uint32_t batch = 0;
     KRange k;
   };
   [[nodiscard]] Unit unit(std::uint64_t index) const {
-    const std::uint64_t slice = config.split_k == 1 ? 0 : index / tiles;
-    const TileOrder::Tile tile = order.at(index - slice * tiles);
-    return {tile.m * cluster_rows, tile.n * cluster_cols, static_cast<std::uint32_t>(slice),
-            split_k_range(k_tiles, config.split_k, static_cast<std::uint32_t>(slice))};
+    const std::uint64_t z = index / tiles;
+    const TileOrder::Tile tile = order.at(index - z * tiles);
+    const auto slice = static_cast<std::uint32_t>(z % config.split_k);
+    return {tile.m * cluster_rows, tile.n * cluster_cols, slice, static_cast<std::uint32_t>(z / config.split_k),
+            split_k_range(k_tiles, config.split_k, slice)};
   }
 
   GemmTmaConfig config;
   GemmAddresses addresses;
   TileOrder order;
   std::uint64_t tiles = 0;  ///< cluster tiles of one slice
-  std::uint64_t units = 0;  ///< cluster tiles of all slices
+  std::uint64_t units = 0;  ///< cluster tiles of all slices and products
   std::uint32_t clusters = 0;
   std::uint32_t k_tiles = 0;
   std::uint32_t cluster_rows = 0;

@@ -89,7 +89,8 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   CtaStep scaled = arithmetic_step(kSplitKActive, 20, warps, false);
   scaled.op.smem_read_wavefronts = 2 * warps;
   scaled.op.tensor_insts = warps;
-  finish.steps = {scaled, access_step(MemDir::kStore, out, bits_of(c.output), c.cols * bits_of(c.output) / 8, 1, warps)};
+  finish.steps = {scaled,
+                  access_step(MemDir::kStore, out, bits_of(c.output), c.cols * bits_of(c.output) / 8, 1, warps)};
   p.loops.push_back(finish);
   return make_cta_program(std::move(p));
 }
@@ -180,9 +181,9 @@ std::unique_ptr<TraceSource> make_flash_combine(const AttentionSplitConfig& c) {
   CtaLoop split;
   split.tile = rows_tile(c, CtaAxis::kX, c.head_dim);
   for (std::uint32_t s = 0; s < c.splits; ++s) {
-    split.steps = {access_step(MemDir::kLoad, buffers.partials + s * c.rows * c.head_dim * 4, 32, c.head_dim * 4,
-                               vectors, kWarps),
-                   compute_step(kCombineSplit, kWarps)};
+    split.steps = {
+        access_step(MemDir::kLoad, buffers.partials + s * c.rows * c.head_dim * 4, 32, c.head_dim * 4, vectors, kWarps),
+        compute_step(kCombineSplit, kWarps)};
     split.steps[1].op.smem_read_wavefronts = kWarps;
     p.loops.push_back(split);
   }
@@ -215,8 +216,7 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   // Maximum and denominator of every split; each is a sector of its own.
   for (std::uint32_t s = 0; s < 2 * c.splits; ++s) {
     CtaLoop statistic = first;
-    statistic.steps = {
-        access_step(MemDir::kLoad, buffers.statistics + s * c.rows * 4, 32, 4, 1.0 / c.splits, kWarps)};
+    statistic.steps = {access_step(MemDir::kLoad, buffers.statistics + s * c.rows * 4, 32, 4, 1.0 / c.splits, kWarps)};
     p.loops.push_back(statistic);
   }
   CtaLoop scale = first;

@@ -11,7 +11,7 @@ namespace strata {
 namespace {
 
 constexpr std::uint32_t kWarpLanes = 32;
-constexpr std::uint64_t kVectorFrom = 128;        ///< inputs from which accesses become vectors
+constexpr std::uint64_t kVectorFrom = 128;  ///< inputs from which accesses become vectors
 constexpr std::uint64_t kMinValuesPerThread = 16;
 constexpr std::uint64_t kMaxValuesPerThread = 256;
 
@@ -55,8 +55,8 @@ std::uint64_t limited_power(std::uint64_t dim, std::uint64_t limit) {
 struct Walk {
   CtaTile tile;
   std::uint32_t trips = 1;
-  std::uint32_t loads = 1;          ///< instructions of a trip
-  std::uint64_t elements = 1;       ///< of a thread in a trip
+  std::uint32_t loads = 1;     ///< instructions of a trip
+  std::uint64_t elements = 1;  ///< of a thread in a trip
 };
 
 class Builder {
@@ -154,8 +154,8 @@ class Builder {
     w.tile.cols = std::min<std::uint64_t>(c_.shape.outputs, outputs_per_cta());
     w.tile.cols_total = c_.shape.outputs;
     w.tile.col_axis = CtaAxis::kX;
-    w.tile.warp_cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        w.tile.cols, std::uint64_t{std::min(plan_.block_x, kWarpLanes)} * c_.output_vector));
+    w.tile.warp_cols = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(w.tile.cols, std::uint64_t{std::min(plan_.block_x, kWarpLanes)} * c_.output_vector));
     w.trips = static_cast<std::uint32_t>(ceil_div(c_.shape.inputs, w.tile.trip_rows));
     return w;
   }

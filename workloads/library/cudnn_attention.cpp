@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <optional>
 #include <string>
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/flash_attention_wgmma.hpp"
+#include "workloads/library/cudnn_flash_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
 
 namespace strata {
@@ -19,47 +18,20 @@ constexpr std::string_view kStem = "sm90_flash_fprop_wgmma";
 
 bool matches(std::string_view name) { return name.find(kStem) != std::string_view::npos; }
 
-/// The first "_AxBxC" at or after `at`; moves `at` past it.
-std::optional<std::array<std::uint32_t, 3>> triple(std::string_view text, std::size_t& at) {
-  for (std::size_t i = text.find('_', at); i != std::string_view::npos; i = text.find('_', i + 1)) {
-    std::array<std::uint32_t, 3> v{};
-    std::size_t p = i + 1;
-    if (text.substr(p).starts_with("cga")) p += 3;
-    bool good = true;
-    for (std::size_t k = 0; k < 3 && good; ++k) {
-      const auto [end, error] = std::from_chars(text.data() + p, text.data() + text.size(), v[k]);
-      good = error == std::errc{};
-      p = static_cast<std::size_t>(end - text.data());
-      if (good && k < 2) good = p < text.size() && text[p++] == 'x';
-    }
-    if (good) {
-      at = p;
-      return v;
-    }
-  }
-  return std::nullopt;
-}
-
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
-  std::size_t at = name.find(kStem) + kStem.size();
-  const auto tile = triple(name, at);
-  const auto warps = triple(name, at);
-  const auto cluster = triple(name, at);
-  if (!tile || !warps) throw UnsupportedError("the kernel name lacks its tile (as in 64x128x128_4x1x1)");
-  if ((*tile)[0] != 64 || (*warps)[0] != 4) {
-    throw UnsupportedError(fmt::format("tile of {} query rows by {} warps is not modelled", (*tile)[0], (*warps)[0]));
-  }
-  if (cluster && *cluster != std::array<std::uint32_t, 3>{1, 1, 1}) {
-    throw UnsupportedError("clusters of attention CTAs are not modelled");
+  const CudnnFlashName numbers = parse_cudnn_flash_name(name);
+  const std::array<std::uint32_t, 3>& tile = numbers.tile;
+  if (tile[0] != 64 || numbers.warps[0] != 4) {
+    throw UnsupportedError(fmt::format("tile of {} query rows by {} warps is not modelled", tile[0], numbers.warps[0]));
   }
   FlashWgmmaConfig c;
   c.shape = attention_shape_of(row);
-  if (c.shape.head_dim != (*tile)[2]) {
-    throw UnsupportedError(fmt::format("head dim {} padded to {} is not modelled", c.shape.head_dim, (*tile)[2]));
+  if (c.shape.head_dim != tile[2]) {
+    throw UnsupportedError(fmt::format("head dim {} padded to {} is not modelled", c.shape.head_dim, tile[2]));
   }
   check_attention_shape(c.shape, target, 32, 256);
-  c.block_n = (*tile)[1];
+  c.block_n = tile[1];
   if (c.block_n == 0 || c.block_n % 32 != 0 || c.block_n > 256) {
     throw UnsupportedError(fmt::format("{} key rows of a step are not modelled", c.block_n));
   }

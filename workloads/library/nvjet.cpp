@@ -3,37 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 
 #include "sim/base/error.hpp"
-#include "workloads/library/shape.hpp"
+#include "workloads/library/gemm_launch.hpp"
+#include "workloads/library/name_words.hpp"
 
 namespace strata {
 
 namespace {
 
 constexpr std::string_view kPrefix = "nvjet_sm90_";
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = text.find('_'); at != std::string_view::npos; at = text.find('_')) {
-    words.push_back(text.substr(0, at));
-    text.remove_prefix(at + 1);
-  }
-  words.push_back(text);
-  return words;
-}
-
-/// "128x64" to two numbers from 1 to 4096.
-bool parse_pair(std::string_view word, std::uint32_t& first, std::uint32_t& second) {
-  const char* end = word.data() + word.size();
-  const auto one = std::from_chars(word.data(), end, first);
-  if (one.ec != std::errc{} || one.ptr == end || *one.ptr != 'x') {
-    return false;
-  }
-  const auto two = std::from_chars(one.ptr + 1, end, second);
-  return two.ec == std::errc{} && two.ptr == end && first >= 1 && second >= 1 && first <= 4096 && second <= 4096;
-}
 
 std::optional<DataType> type_of(char letter) {
   switch (letter) {
@@ -75,6 +55,15 @@ void parse_types(std::string_view word, NvjetName& out) {
   throw UnsupportedError(fmt::format("'{}' of the name is not understood; expected {}", word, expected));
 }
 
+void parse_pair(std::string_view word, const char* expected, std::uint32_t& first, std::uint32_t& second) {
+  std::array<std::uint32_t, 2> pair{};
+  if (!parse_dims(word, pair)) {
+    bad_word(word, expected);
+  }
+  first = pair[0];
+  second = pair[1];
+}
+
 }  // namespace
 
 NvjetName parse_nvjet_name(std::string_view canonical) {
@@ -88,15 +77,9 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
   }
   NvjetName out;
   parse_types(words[0], out);
-  if (!parse_pair(words[1], out.tile_n, out.tile_m)) {
-    bad_word(words[1], "a tile such as 128x64");
-  }
-  if (!parse_pair(words[2], out.tile_k, out.stages)) {
-    bad_word(words[2], "K tile and stages such as 64x4");
-  }
-  if (!parse_pair(words[3], out.cluster_n, out.cluster_m)) {
-    bad_word(words[3], "a cluster such as 2x1");
-  }
+  parse_pair(words[1], "a tile such as 128x64", out.tile_n, out.tile_m);
+  parse_pair(words[2], "K tile and stages such as 64x4", out.tile_k, out.stages);
+  parse_pair(words[3], "a cluster such as 2x1", out.cluster_n, out.cluster_m);
   if (words[4] != "v" && words[4] != "h") {
     bad_word(words[4], "the raster direction, v or h");
   }
@@ -126,17 +109,10 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std:
                            RasterDirection raster) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   const NvjetName name = parse_nvjet_name(canonical);
-  const GemmCells shape = parse_gemm_shape(row.shape);
   GemmTmaConfig config;
   config.name = canonical;
-  config.problem.m = shape.m;
-  config.problem.n = shape.n;
-  config.problem.k = shape.k;
-  config.problem.input = name.input;
-  config.problem.output = name.output;
-  if (!parse_gemm_layout(name.layout, config.problem)) {
-    throw UnsupportedError(fmt::format("layout '{}' of the name is not known", name.layout));
-  }
+  config.problem = gemm_problem_of(row, name.layout, name.input, name.output);
+  const GemmProblem& shape = config.problem;
   config.tile_m = name.tile_m;
   config.tile_n = name.tile_n;
   config.tile_k = name.tile_k;
@@ -151,7 +127,8 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std:
   config.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
   const std::uint64_t size = config.cluster_size();
   const std::uint64_t tiles = ceil_div(ceil_div(static_cast<std::uint64_t>(shape.m), name.tile_m), name.cluster_m) *
-                              ceil_div(ceil_div(static_cast<std::uint64_t>(shape.n), name.tile_n), name.cluster_n);
+                              ceil_div(ceil_div(static_cast<std::uint64_t>(shape.n), name.tile_n), name.cluster_n) *
+                              static_cast<std::uint64_t>(shape.batch);
   std::uint64_t clusters = row.grid ? row.grid->count() / size : 0;
   if (name.split_k) {
     // The grid holds every slice of every tile when they fit at once; a launch row without it is filled the same way.

@@ -8,13 +8,19 @@
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/options.hpp"
+#include "workloads/library/ampere_gemm.hpp"
 #include "workloads/library/attention_split_sum.hpp"
 #include "workloads/library/cudnn_attention.hpp"
+#include "workloads/library/cudnn_sm80_attention.hpp"
+#include "workloads/library/cutlass_gemm.hpp"
 #include "workloads/library/elementwise.hpp"
 #include "workloads/library/families.hpp"
 #include "workloads/library/flash_attention_2.hpp"
+#include "workloads/library/flash_split_kv.hpp"
 #include "workloads/library/layer_norm.hpp"
 #include "workloads/library/nvjet.hpp"
+#include "workloads/library/sm80_xmma_gemm.hpp"
+#include "workloads/library/sm90_xmma_gemm.hpp"
 #include "workloads/library/softmax.hpp"
 #include "workloads/library/split_k_sum.hpp"
 #include "workloads/library/tensor_reduce.hpp"
@@ -24,9 +30,27 @@ namespace strata {
 
 std::span<const FamilyParser> kernel_families() {
   static const std::array kFamilies{
-      nvjet_family(),       flash_attention_2_family(), cudnn_sm90_attention_family(), elementwise_family(),
-      softmax_family(),     layer_norm_family(),        tensor_reduce_family(),        triangle_family(),
-      split_k_sum_family(), flash_combine_family(),     lean_reduction_family(),
+      nvjet_family(),
+      flash_attention_2_family(),
+      cudnn_sm90_attention_family(),
+      elementwise_family(),
+      softmax_family(),
+      layer_norm_family(),
+      tensor_reduce_family(),
+      triangle_family(),
+      split_k_sum_family(),
+      flash_combine_family(),
+      lean_reduction_family(),
+      nvjet_family(),
+      cutlass_gemm_family(),
+      sm80_xmma_gemm_family(),
+      sm90_xmma_gemm_family(),
+      ampere_gemm_family(),
+      flash_attention_2_family(),
+      flash_split_kv_family(),
+      cudnn_sm90_attention_family(),
+      cudnn_sm80_attention_family(),
+      elementwise_family(),
   };
   return kFamilies;
 }

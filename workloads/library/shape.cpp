@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
 #include <string_view>
 
@@ -65,11 +66,21 @@ class Cells {
 }  // namespace
 
 GemmCells parse_gemm_shape(const std::string& shape) {
-  const Cells cells(shape, "M,N,K,layout");
-  cells.require(3, 4);
-  GemmCells out{cells.positive(0), cells.positive(1), cells.positive(2), "TN"};
-  if (cells.size() == 4 && !cells.at(3).empty()) {
-    out.layout = std::string(cells.at(3));
+  const Cells cells(shape, "[batch,]M,N,K,layout");
+  cells.require(3, 5);
+  const std::string_view last = cells.at(cells.size() - 1);
+  const bool has_layout = last.empty() || std::isdigit(static_cast<unsigned char>(last.front())) == 0;
+  const std::size_t numbers = cells.size() - (has_layout ? 1 : 0);
+  if (numbers != 3 && numbers != 4) {
+    cells.fail(fmt::format("has {} numbers", numbers));
+  }
+  const std::size_t first = numbers - 3;
+  GemmCells out{cells.positive(first), cells.positive(first + 1), cells.positive(first + 2), "TN"};
+  if (first == 1) {
+    out.batch = cells.positive(0);
+  }
+  if (has_layout && !last.empty()) {
+    out.layout = std::string(last);
   }
   return out;
 }

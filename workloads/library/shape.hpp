@@ -12,6 +12,7 @@ struct GemmCells {
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::string layout;  ///< "TN", ...
+  std::int64_t batch = 1;
 };
 
 struct AttentionCells {
@@ -30,7 +31,8 @@ struct RowsColsCells {
   std::int64_t cols = 0;
 };
 
-/// "M,N,K,layout"; without a layout it is TN. Each throws UnsupportedError that says what was found and expected.
+/// "[batch,]M,N,K,layout"; without a layout it is TN. Each throws UnsupportedError that says what was found and
+/// expected.
 [[nodiscard]] GemmCells parse_gemm_shape(const std::string& shape);
 /// "batch,heads,kv_heads,q,kv,d,causal,backend"; causal is 0/1, true/false or causal/full; the backend may be missing.
 [[nodiscard]] AttentionCells parse_attention_shape(const std::string& shape);

@@ -12,8 +12,8 @@ namespace strata {
 
 /// A read whose lines are all in the cache, or all on their way there, is remembered for a window of time. Within it,
 /// the same read again needs no walk through the tags: it waits for the first one while that is under way, and hits
-/// afterwards. A line just used is the last of its set to be replaced, and the window is a fraction of the time in which
-/// HBM could replace a whole partition, so the answer is the same; only the LRU order may lag by the window.
+/// afterwards. A line just used is the last of its set to be replaced, and the window is a fraction of the time in
+/// which HBM could replace a whole partition, so the answer is the same; only the LRU order may lag by the window.
 class RecentReads {
  public:
   /// @param window ticks for which a read is remembered

@@ -1,0 +1,125 @@
+/// What the plain-grid GEMMs share: one CTA computes one tile of C (of one slice of K, of one product of a batch) and
+/// leaves. gemm_mma_sync and gemm_simt differ in how they multiply; how tiles come in and results go out is here.
+///
+/// A stream is four warps, one on each SMSP, that run in step between barriers. Per K tile: wait for the stage,
+/// barrier, issue the loads of a tile ahead, multiply this one. Loads are cp.async into a ring of stages, or LDG and
+/// STS through registers one tile ahead. The epilogue passes C through shared memory, so that global stores are wide.
+///
+/// Not modelled: bias and activation epilogues, stream-K, the wait of a split-K slice for its turn on C.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/catalogue.hpp"
+#include "workloads/kernels/gemm_common.hpp"
+#include "workloads/spec/trace_source.hpp"
+
+namespace strata {
+
+enum class GemmCopy : std::uint8_t {
+  kAuto,       ///< cp.async where rows are aligned to 4 bytes, else through registers
+  kAsync,      ///< cp.async, `stages` - 1 tiles ahead
+  kRegisters,  ///< LDG, then STS one tile later: what Volta and Turing kernels do
+};
+
+/// What the slices of split-K do with their results.
+enum class SplitKReduction : std::uint8_t {
+  kPartials,  ///< each writes its own fp32 copy of C; a launch of its own adds them up
+  kInPlace,   ///< one after the other they read C, add and write it (semaphores)
+};
+
+/// Warp instructions beside loads, shared-memory reads and multiply-adds. The defaults are CUTLASS's multistage
+/// kernels: recorded `sm__inst_executed` of two launches of a kernel that differ in K only give the count per K tile
+/// and the rest exactly.
+struct GemmCtaCosts {
+  std::uint32_t prologue = 200;              ///< parameters, tile coordinates, first addresses, predicates
+  std::uint32_t per_k_tile = 11;             ///< wait, barrier, ring and loop arithmetic
+  std::uint32_t per_k_step = 4;              ///< fragment addresses of one instruction's K
+  std::uint32_t per_load_tenths = 40;        ///< address step and predicate beside each LDGSTS or LDG, in tenths
+  std::uint32_t per_element_tenths = 35;     ///< of the epilogue, per accumulator of a thread, in tenths
+  std::uint32_t epilogue_conflict_ways = 1;  ///< bank conflicts of the staging of C
+  std::uint32_t uncounted_tensor = 0;        ///< tensor-pipe instructions of a warp that are no multiply-add
+};
+
+struct GemmCtaConfig {
+  std::string name;  ///< as shown to people; empty = the family
+  GemmProblem problem;
+  std::uint32_t tile_m = 128;  ///< of a CTA
+  std::uint32_t tile_n = 128;
+  std::uint32_t tile_k = 32;
+  std::uint32_t warp_m = 64;  ///< of a warp
+  std::uint32_t warp_n = 64;
+  std::uint32_t warp_slices = 1;  ///< groups of warps that share each K tile and add up their results at the end
+  std::uint32_t stages = 4;
+  GemmCopy copy = GemmCopy::kAuto;
+  std::uint32_t access_limit_bytes = 16;  ///< widest access of a lane to A and B that the kernel was compiled for
+  RasterDirection raster = RasterDirection::kAlongM;
+  std::uint32_t raster_group = 8;  ///< tiles across the sweep
+  bool raster_padded = false;      ///< the last group is launched whole: CTAs beyond C leave at once (CUTLASS)
+  std::uint32_t split_k = 1;       ///< slices of K, each a CTA of its own
+  SplitKReduction split_reduction = SplitKReduction::kPartials;
+  std::uint32_t slice_k_tiles = 0;         ///< K tiles of every slice but the last; 0 = they differ by at most one
+  bool reads_c = false;                    ///< beta != 0: C is read before it is written
+  std::uint32_t registers_per_thread = 0;  ///< 0 = estimated from the warp tile
+  std::uint32_t smem_dynamic_bytes = 0;    ///< 0 = stages or epilogue staging, whichever is larger
+  GemmCtaCosts costs;
+
+  [[nodiscard]] std::uint32_t warps() const { return tile_m / warp_m * (tile_n / warp_n) * warp_slices; }
+  [[nodiscard]] std::uint32_t accumulators() const { return warp_m * warp_n / 32; }  ///< per thread
+  [[nodiscard]] std::uint32_t partials() const { return split_reduction == SplitKReduction::kPartials ? split_k : 1; }
+};
+
+/// What a launch works out once, so that fetch() only copies and patches. Filled by plan_gemm_cta() but for `multiply`.
+struct GemmCtaPlan {
+  GemmCtaConfig config;
+  GemmAddresses addresses;
+  TileOrder order;
+  std::uint64_t tiles = 0;  ///< CTAs of one slice of one product
+  std::uint32_t k_tiles = 0;
+  std::uint32_t ahead = 0;  ///< K tiles in flight before the first one is used
+  bool through_registers = false;
+  std::uint32_t streams = 1;        ///< they share the loads, the multiply-adds and the epilogue evenly
+  std::uint32_t stream_warps = 0;   ///< of one stream
+  std::uint32_t rows_per_part = 0;  ///< of the epilogue, all streams
+
+  Operation load_a;  ///< templates, of one stream
+  Operation load_b;
+  Operation multiply;
+  Operation sync;        ///< barrier between the streams once a tile is in shared memory
+  Operation stage_tile;  ///< STS of a tile that came through registers
+  Operation add_slices;  ///< accumulators of warp slices meet in shared memory
+  Operation write_c;     ///< accumulators to shared memory
+  Operation read_c;      ///< and back, in rows
+  Operation load_c;      ///< C before it is overwritten
+  Operation store_c;
+  Launch launch;
+
+  /// Instructions of a warp and K tile that are neither multiply-adds nor shared-memory reads.
+  [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
+  /// Wavefronts of a stream and K tile that the profiler counts of fills.
+  [[nodiscard]] std::uint32_t fill_wavefronts() const;
+};
+
+/// Bytes per lane that the rows of an operand allow: 16, 8, 4, 2 or 1. Below 4 there is no cp.async.
+[[nodiscard]] std::uint32_t access_bytes(std::int64_t pitch_bytes);
+
+/// Shared memory of a CTA in bytes: `smem_dynamic_bytes` where given, else the ring or the epilogue's staging.
+[[nodiscard]] std::uint64_t gemm_cta_smem_bytes(const GemmCtaConfig& config);
+
+/// Problems of tile, warps, shape, split and memory, keyed by the option's name. `registers` per thread.
+[[nodiscard]] std::vector<Diagnostic> check_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers,
+                                                     const TargetFacts& target);
+
+/// @param transposes_k  operands with K contiguous are transposed on their way into shared memory, one element a lane
+[[nodiscard]] GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k);
+
+[[nodiscard]] std::unique_ptr<TraceSource> make_gemm_cta_source(GemmCtaPlan plan);
+
+/// "tile 128x128x32 (MxNxK), warps of 64x64, 4 stages, raster along M by 8[, split-K 4 in place]".
+[[nodiscard]] std::string describe_gemm_cta(const GemmCtaConfig& config);
+
+}  // namespace strata

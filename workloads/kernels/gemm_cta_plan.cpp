@@ -1,0 +1,297 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "workloads/kernels/cp_async_wavefronts.hpp"
+#include "workloads/kernels/gemm_cta.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr std::uint32_t kEpilogueParts = 8;  ///< row groups that pass through shared memory in turn
+constexpr std::uint32_t kStreamWarps = 4;
+constexpr std::uint32_t kBarrierSteps = 8;     ///< dependent steps of a CTA barrier
+constexpr std::uint32_t kLineBytes = 128;      ///< one shared-memory wavefront
+constexpr std::uint32_t kCodeBytes = 12288;    ///< SASS size of such kernels
+constexpr std::uint32_t kAsyncLeastBytes = 4;  ///< narrowest cp.async
+
+std::uint32_t u32(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+class Planner {
+ public:
+  Planner(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k)
+      : registers_(registers), transposes_k_(transposes_k) {
+    plan_.config = config;
+    plan_.addresses = place_gemm(config.problem, config.partials());
+  }
+
+  GemmCtaPlan run() {
+    plan_streams();
+    plan_tiles();
+    plan_loads();
+    plan_staging();
+    plan_sync();
+    plan_slices();
+    plan_epilogue();
+    plan_launch();
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] const GemmCtaConfig& config() const { return plan_.config; }
+
+  [[nodiscard]] bool transposed(const OperandView& view) const { return transposes_k_ && view.k_contiguous; }
+
+  [[nodiscard]] std::uint32_t lane_bytes(const OperandView& view) const {
+    const std::uint32_t widest = std::min(config().access_limit_bytes, access_bytes(view.pitch_bytes));
+    const bool one_element = transposed(view) && !plan_.through_registers;
+    return one_element ? std::min(widest, view.element_bytes) : widest;
+  }
+
+  [[nodiscard]] std::uint32_t tile_bytes(const OperandView& view, std::uint32_t rows) const {
+    return rows * config().tile_k * view.element_bytes;
+  }
+
+  /// One stream for four warps, one on each SMSP: two warps of an SMSP then take turns, as they do on hardware.
+  void plan_streams() {
+    const GemmCtaConfig& c = config();
+    const std::uint32_t warps = c.warps();
+    const std::uint32_t streams = warps % kStreamWarps == 0 ? warps / kStreamWarps : 1;
+    const auto divides = [&](bool k_contiguous, std::uint32_t rows) {
+      return (k_contiguous ? rows : c.tile_k) % streams == 0;
+    };
+    const bool whole = divides(c.problem.a_k_contiguous, c.tile_m) && divides(c.problem.b_k_contiguous, c.tile_n);
+    plan_.streams = whole ? streams : 1;
+    plan_.stream_warps = warps / plan_.streams;
+  }
+
+  /// Conflict-free wavefronts of a stream's share of a CTA's bytes.
+  [[nodiscard]] std::uint32_t stream_wavefronts(std::uint32_t bytes) const {
+    return u32(ceil_div(bytes, std::uint64_t{kLineBytes} * plan_.streams));
+  }
+
+  void plan_tiles() {
+    const GemmProblem& p = config().problem;
+    auto tiles_m = u32(ceil_div(static_cast<std::uint64_t>(p.m), config().tile_m));
+    auto tiles_n = u32(ceil_div(static_cast<std::uint64_t>(p.n), config().tile_n));
+    const bool along_m = config().raster == RasterDirection::kAlongM;
+    std::uint32_t& across = along_m ? tiles_n : tiles_m;
+    const std::uint32_t group = config().raster_group;
+    if (config().raster_padded) {
+      across = u32(ceil_div(across, group)) * group;
+    }
+    plan_.order = TileOrder(tiles_m, tiles_n, config().raster, group);
+    plan_.tiles = plan_.order.count();
+    plan_.k_tiles = u32(ceil_div(static_cast<std::uint64_t>(p.k), config().tile_k));
+    const std::uint32_t z = config().split_k * static_cast<std::uint32_t>(p.batch);
+    const bool whole_groups = across % group == 0;
+    plan_.launch.grid =
+        whole_groups ? Dim3{(along_m ? tiles_m : tiles_n) * group, across / group, z} : Dim3{u32(plan_.tiles), 1, z};
+    const std::uint32_t narrow = std::min({config().access_limit_bytes, access_bytes(plan_.addresses.a.pitch_bytes),
+                                           access_bytes(plan_.addresses.b.pitch_bytes)});
+    plan_.through_registers =
+        config().copy == GemmCopy::kRegisters || (config().copy == GemmCopy::kAuto && narrow < kAsyncLeastBytes);
+    plan_.ahead = plan_.through_registers ? 1 : config().stages - 1;
+  }
+
+  void plan_load(Operation& op, const OperandView& view, std::uint32_t rows, std::uint16_t pc) const {
+    const bool registers = plan_.through_registers;
+    const std::uint32_t bytes = tile_bytes(view, rows);
+    const std::uint32_t lane = lane_bytes(view);
+    const std::uint32_t instructions = u32(ceil_div(bytes, std::uint64_t{lane} * 32 * config().warps()));
+    op.pc = pc;
+    op.kind = registers ? OpKind::kMemory : OpKind::kCpAsync;
+    op.pipe = Pipe::kLsu;
+    op.pipe_work = instructions;
+    op.issue_slots = instructions;
+    op.warp_insts = plan_.stream_warps * instructions;
+    op.completes[0] = {registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup, 0, SignalAt::kDataVisible, 1, 0};
+    op.smem_write_wavefronts = registers ? 0 : stream_wavefronts(bytes);
+    op.mem.dir = MemDir::kLoad;
+    op.mem.space = MemSpace::kGlobal;
+    op.mem.pattern = Pattern::kBox;
+    op.mem.lane_bytes = static_cast<std::uint8_t>(lane);
+    op.mem.policy = !registers && lane == 16 ? CachePolicy::kBypassL1 : CachePolicy::kDefault;
+  }
+
+  void plan_loads() {
+    plan_load(plan_.load_a, plan_.addresses.a, config().tile_m, 1);
+    plan_load(plan_.load_b, plan_.addresses.b, config().tile_n, 2);
+  }
+
+  /// STS of what LDG brought: 16 B a lane, packed first where loads were narrower than a register; one element a lane
+  /// where the tile is transposed.
+  void plan_staging() {
+    Operation& op = plan_.stage_tile;
+    op.kind = OpKind::kShared;
+    op.pc = 4;
+    op.pipe = Pipe::kLsu;
+    op.waits[0].cls = TokenClass::kScoreboard;
+    op.completes[0] = {TokenClass::kScoreboard, 1, SignalAt::kDataVisible, 1, 0};
+    op.issue_slots = 0;
+    const auto add = [&](const OperandView& view, std::uint32_t rows) {
+      const std::uint32_t bytes = tile_bytes(view, rows);
+      const std::uint32_t loaded = lane_bytes(view);
+      const std::uint32_t stored = transposed(view) ? view.element_bytes : 16U;
+      const std::uint32_t stores = u32(ceil_div(bytes, std::uint64_t{stored} * 32 * config().warps()));
+      const std::uint32_t packs = loaded < 4 ? u32(ceil_div(bytes, std::uint64_t{4} * 32 * config().warps())) : 0;
+      op.pipe_work += stores;
+      op.issue_slots += stores + packs;
+      op.smem_write_wavefronts += stream_wavefronts(bytes);
+    };
+    add(plan_.addresses.a, config().tile_m);
+    add(plan_.addresses.b, config().tile_n);
+    op.warp_insts = plan_.stream_warps * op.issue_slots;
+  }
+
+  void plan_sync() {
+    Operation& op = plan_.sync;
+    op.kind = OpKind::kBarrier;
+    op.pc = 10;
+    op.issue_slots = 1;
+    op.warp_insts = plan_.stream_warps;
+    op.waits[0].cls = plan_.through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
+    op.waits[0].slot = plan_.through_registers ? 1 : 0;
+    op.completes[0] = {TokenClass::kNamedBarrier, 0, SignalAt::kIssue, static_cast<std::uint8_t>(plan_.stream_warps),
+                       0};
+  }
+
+  /// All slices but one write their accumulators, the others read and add them.
+  void plan_slices() {
+    const std::uint32_t slices = config().warp_slices;
+    const std::uint32_t bytes = config().tile_m * config().tile_n * 4 * (slices - 1);
+    Operation& op = plan_.add_slices;
+    op.kind = OpKind::kShared;
+    op.pc = 8;
+    op.pipe = Pipe::kLsu;
+    op.pipe_work = u32(ceil_div(std::uint64_t{2} * bytes, std::uint64_t{16} * 32 * config().warps()));
+    op.issue_slots = op.pipe_work + u32(ceil_div(bytes, std::uint64_t{4} * 32 * config().warps())) + 4;
+    op.warp_insts = plan_.stream_warps * op.issue_slots;
+    op.smem_write_wavefronts = stream_wavefronts(bytes);
+    op.smem_read_wavefronts = op.smem_write_wavefronts;
+    op.dependent_latency = 2 * kBarrierSteps;
+  }
+
+  void plan_epilogue() {
+    const std::uint32_t warps = config().warps();
+    const GemmCtaCosts& costs = config().costs;
+    plan_.rows_per_part = u32(ceil_div(ceil_div(config().tile_m, kEpilogueParts), plan_.streams)) * plan_.streams;
+    const std::uint32_t elements = plan_.rows_per_part * config().tile_n;
+    const std::uint32_t staged_bytes = elements * 4;  // fp32 accumulators
+    const std::uint32_t c_bytes = plan_.addresses.c_element_bytes;
+    const std::uint32_t lane = std::min(access_bytes(plan_.addresses.c_pitch_bytes), 16U);
+    const std::uint32_t stores = u32(ceil_div(std::uint64_t{elements} * c_bytes, std::uint64_t{lane} * 32 * warps));
+    const std::uint32_t all = u32(ceil_div(std::uint64_t{elements} * costs.per_element_tenths, 10ULL * 32 * warps));
+    const std::uint32_t minimum = stream_wavefronts(staged_bytes);
+    const std::uint32_t wavefronts = minimum * costs.epilogue_conflict_ways;
+
+    Operation& write = plan_.write_c;
+    write.kind = OpKind::kShared;
+    write.pc = 5;
+    write.pipe = Pipe::kAlu;  // conversions, addresses and predicates outnumber the accesses
+    const std::uint32_t writes = u32(ceil_div(staged_bytes, std::uint64_t{8} * 32 * warps));  // two results a lane
+    write.issue_slots = writes + 4;
+    write.pipe_work = 4;
+    write.warp_insts = plan_.stream_warps * write.issue_slots;
+    write.smem_write_wavefronts = wavefronts;
+    write.smem_conflicts = wavefronts - minimum;
+    write.dependent_latency = kBarrierSteps;
+    write.completes[0] = {TokenClass::kScoreboard, 2, SignalAt::kDataVisible, 1, 0};
+
+    Operation& read = plan_.read_c = write;
+    read.pc = 6;
+    read.waits[0].cls = TokenClass::kScoreboard;
+    read.waits[0].slot = 2;
+    read.completes[0].slot = 3;
+    const std::uint32_t reads = u32(ceil_div(staged_bytes, std::uint64_t{16} * 32 * warps));
+    const std::uint32_t others = write.issue_slots + stores;
+    read.issue_slots = std::max(reads + 4, all > others ? all - others : 0U);
+    read.pipe_work = read.issue_slots - reads;
+    read.warp_insts = plan_.stream_warps * read.issue_slots;
+    read.smem_read_wavefronts = wavefronts;
+    read.smem_write_wavefronts = 0;
+
+    Operation& store = plan_.store_c;
+    store.kind = OpKind::kMemory;
+    store.pc = 7;
+    store.pipe = Pipe::kLsu;
+    store.pipe_work = stores;
+    store.issue_slots = stores;
+    store.warp_insts = plan_.stream_warps * stores;
+    store.waits[0].cls = TokenClass::kScoreboard;
+    store.waits[0].slot = 3;
+    store.waits[1].cls = TokenClass::kScoreboard;
+    store.waits[1].slot = 4;
+    store.mem.dir = MemDir::kStore;
+    store.mem.space = MemSpace::kGlobal;
+    store.mem.pattern = Pattern::kBox;
+    store.mem.lane_bytes = static_cast<std::uint8_t>(lane);
+    store.mem.row_pitch = plan_.addresses.c_pitch_bytes;
+
+    Operation& load = plan_.load_c = store;
+    load.pc = 9;
+    load.waits = {};
+    load.completes[0] = {TokenClass::kScoreboard, 4, SignalAt::kDataVisible, 1, 0};
+    load.mem.dir = MemDir::kLoad;
+  }
+
+  void plan_launch() {
+    const std::uint32_t warps = config().warps();
+    Launch& launch = plan_.launch;
+    launch.name = config().name;
+    launch.block = {32 * warps, 1, 1};
+    launch.registers_per_thread = registers_;
+    launch.smem_dynamic_bytes = u32(gemm_cta_smem_bytes(config()));
+    for (std::uint32_t i = 0; i < plan_.streams; ++i) {
+      launch.streams.push_back({static_cast<std::uint16_t>(i * plan_.stream_warps),
+                                static_cast<std::uint16_t>(plan_.stream_warps),
+                                plan_.streams > 1 ? "warps " + std::to_string(i) : "warps"});
+    }
+    launch.named_barrier_warps[0] = static_cast<std::uint16_t>(warps);
+    launch.buffers = plan_.addresses.buffers;
+    launch.work = gemm_work(config().problem, config().partials());
+    launch.code_bytes = kCodeBytes;
+  }
+
+  GemmCtaPlan plan_;
+  std::uint32_t registers_;
+  bool transposes_k_;
+};
+
+}  // namespace
+
+std::uint32_t access_bytes(std::int64_t pitch_bytes) {
+  for (const std::uint32_t bytes : {16U, 8U, 4U, 2U}) {
+    if (pitch_bytes % bytes == 0) {
+      return bytes;
+    }
+  }
+  return 1;
+}
+
+std::uint64_t gemm_cta_smem_bytes(const GemmCtaConfig& c) {
+  if (c.smem_dynamic_bytes != 0) {
+    return c.smem_dynamic_bytes;
+  }
+  const std::uint64_t ring =
+      std::uint64_t{c.stages} * (c.tile_m + c.tile_n) * c.tile_k * std::max(8U, bits_of(c.problem.input)) / 8;
+  const std::uint64_t staging = ceil_div(c.tile_m, kEpilogueParts) * c.tile_n * 4;
+  return std::max(ring, staging);
+}
+
+std::uint32_t GemmCtaPlan::overhead_per_k_tile(std::uint32_t k_steps) const {
+  const std::uint32_t loads = load_a.pipe_work + load_b.pipe_work;
+  return config.costs.per_k_tile + config.costs.per_k_step * k_steps + (config.costs.per_load_tenths * loads + 5) / 10;
+}
+
+std::uint32_t GemmCtaPlan::fill_wavefronts() const {
+  const std::uint64_t bytes = std::uint64_t{config.tile_m + config.tile_n} * config.tile_k * addresses.a.element_bytes;
+  return through_registers ? 0 : counted_fill_wavefronts(bytes / streams);
+}
+
+GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k) {
+  return Planner(config, registers, transposes_k).run();
+}
+
+}  // namespace strata

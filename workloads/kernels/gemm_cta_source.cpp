@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "workloads/kernels/gemm_cta.hpp"
+
+namespace strata {
+
+namespace {
+
+enum Life : std::uint32_t { kStart, kFill, kMainLoop, kAddSlices, kEpilogue, kEnded };
+
+/// The 64 bytes of StreamCursor, all zero at the start.
+struct State {
+  std::uint32_t life;
+  std::uint32_t row0;
+  std::uint32_t col0;
+  std::uint32_t k_begin;
+  std::uint32_t k_end;
+  std::uint32_t load;  ///< next K tile to load
+  std::uint32_t k;     ///< next K tile to multiply
+  std::uint32_t part;  ///< of the epilogue
+  std::uint32_t slice;
+  std::uint32_t batch;
+  std::uint32_t reads;  ///< parts of C read so far
+  std::array<std::uint32_t, 5> unused;
+};
+static_assert(sizeof(State) == sizeof(StreamCursor));
+
+class GemmCtaSource final : public TraceSource {
+ public:
+  explicit GemmCtaSource(GemmCtaPlan plan) : plan_(std::move(plan)) {}
+
+  [[nodiscard]] const Launch& launch() const override { return plan_.launch; }
+
+  std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
+    auto state = std::bit_cast<State>(cursor.state);
+    const std::size_t room = std::min<std::size_t>(out.size(), kMinFetch);
+    std::uint32_t n = 0;
+    while (n + kMostPerStep <= room && state.life != kEnded) {
+      n += step(id, state, out.data() + n);
+    }
+    cursor.state = std::bit_cast<std::array<std::uint64_t, 8>>(state);
+    return n;
+  }
+
+ private:
+  static constexpr std::uint32_t kMostPerStep = 5;
+  static constexpr std::uint32_t kLeaveInsts = 24;  ///< of a CTA that finds its tile beyond C
+
+  std::uint32_t step(const StreamId& id, State& state, Operation* out) const {
+    switch (state.life) {
+      case kStart:
+        return start(id, state, out);
+      case kFill: {
+        const std::uint32_t n = load(id, state, out);
+        if (plan_.through_registers) {
+          out[n] = staged(state);
+          state.life = kMainLoop;
+          return n + 1;
+        }
+        if (state.load - state.k_begin == plan_.ahead) {
+          state.life = kMainLoop;
+        }
+        return n;
+      }
+      case kMainLoop:
+        return multiply(id, state, out);
+      case kAddSlices:
+        out[0] = plan_.add_slices;
+        state.life = kEpilogue;
+        return 1;
+      default:
+        return epilogue(id, state, out);
+    }
+  }
+
+  [[nodiscard]] KRange k_range(std::uint32_t slice) const {
+    const std::uint32_t length = plan_.config.slice_k_tiles;
+    if (length == 0) {
+      return split_k_range(plan_.k_tiles, plan_.config.split_k, slice);
+    }
+    return {std::min(slice * length, plan_.k_tiles), std::min((slice + 1) * length, plan_.k_tiles)};
+  }
+
+  std::uint32_t start(const StreamId& id, State& state, Operation* out) const {
+    const std::uint64_t z = id.cta / plan_.tiles;
+    const TileOrder::Tile tile = plan_.order.at(id.cta - z * plan_.tiles);
+    state.row0 = tile.m * plan_.config.tile_m;
+    state.col0 = tile.n * plan_.config.tile_n;
+    state.slice = static_cast<std::uint32_t>(z % plan_.config.split_k);
+    state.batch = static_cast<std::uint32_t>(z / plan_.config.split_k);
+    const KRange k = k_range(state.slice);
+    state.k_begin = state.k = state.load = k.begin;
+    state.k_end = k.end;
+    const bool empty = state.row0 >= plan_.config.problem.m || state.col0 >= plan_.config.problem.n || k.begin == k.end;
+    state.life = empty ? kEnded : kFill;
+    const std::uint32_t insts = empty ? kLeaveInsts : plan_.config.costs.prologue;
+    Operation& op = out[0] = Operation{};
+    op.kind = OpKind::kCompute;
+    op.pipe = Pipe::kAlu;
+    op.pipe_work = insts;
+    op.pc = 100;
+    op.issue_slots = insts;
+    op.warp_insts = insts * plan_.stream_warps;
+    op.tensor_insts = empty ? 0 : plan_.config.costs.uncounted_tensor * plan_.stream_warps;
+    op.dependent_latency = 32;
+    return 1;
+  }
+
+  /// A stream's share of one K tile: of its rows where K is contiguous, else of its K.
+  void load_share(const StreamId& id, const State& state, const OperandView& view, std::uint32_t row0,
+                  std::uint32_t rows, Operation& op) const {
+    const std::uint32_t tile_k = plan_.config.tile_k;
+    const std::uint32_t share = (view.k_contiguous ? rows : tile_k) / plan_.streams;
+    const std::int64_t first_row = row0 + (view.k_contiguous ? std::int64_t{id.stream} * share : 0);
+    const std::int64_t first_k =
+        std::int64_t{state.load} * tile_k + (view.k_contiguous ? 0 : std::int64_t{id.stream} * share);
+    if (first_row >= view.extent || first_k >= view.k) {
+      return;  // predicated off, not requested
+    }
+    view.box(first_row, view.k_contiguous ? share : rows, first_k, view.k_contiguous ? tile_k : share, op.mem);
+    op.mem.address += static_cast<std::uint64_t>(state.batch * view.batch_bytes);
+    op.mem.oob_rows = 0;
+  }
+
+  /// Loads of one K tile. Beyond the last one nothing is issued, but an empty group is still committed.
+  std::uint32_t load(const StreamId& id, State& state, Operation* out) const {
+    if (state.load >= state.k_end) {
+      ++state.load;
+      return 0;
+    }
+    out[0] = plan_.load_a;
+    load_share(id, state, plan_.addresses.a, state.row0, plan_.config.tile_m, out[0]);
+    out[1] = plan_.load_b;
+    load_share(id, state, plan_.addresses.b, state.col0, plan_.config.tile_n, out[1]);
+    ++state.load;
+    return 2;
+  }
+
+  [[nodiscard]] Operation staged(const State& state) const {
+    Operation op = plan_.stage_tile;
+    op.waits[0].count = 2 * (state.load - state.k_begin);
+    return op;
+  }
+
+  std::uint32_t multiply(const StreamId& id, State& state, Operation* out) const {
+    const std::uint32_t done = state.k - state.k_begin;
+    const std::uint32_t arrived = plan_.through_registers ? done + 1 : 2 * (done + 1);
+    const Wait synced{TokenClass::kNamedBarrier, 0, done + 1};
+    std::uint32_t n = 0;
+    if (plan_.streams > 1) {
+      out[n] = plan_.sync;
+      out[n++].waits[0].count = arrived;
+    }
+    const std::uint32_t first = n;
+    n += load(id, state, out + n);
+    out[n++] = plan_.multiply;
+    for (std::uint32_t i = first; i < n; ++i) {
+      if (plan_.streams > 1) {
+        out[i].waits[0] = synced;
+      }
+    }
+    if (plan_.streams == 1) {
+      out[n - 1].waits[0].count = arrived;
+    }
+    if (plan_.through_registers && state.load <= state.k_end) {
+      out[n++] = staged(state);
+    }
+    if (++state.k == state.k_end) {
+      state.life = plan_.config.warp_slices > 1 ? kAddSlices : kEpilogue;
+    }
+    return n;
+  }
+
+  std::uint32_t epilogue(const StreamId& id, State& state, Operation* out) const {
+    const GemmProblem& p = plan_.config.problem;
+    const std::uint32_t part = state.part++;
+    const std::uint32_t share = plan_.rows_per_part / plan_.streams;
+    const std::uint32_t first = part * plan_.rows_per_part + id.stream * share;
+    if ((part + 1) * plan_.rows_per_part >= plan_.config.tile_m) {
+      state.life = kEnded;
+    }
+    out[0] = plan_.write_c;
+    out[1] = plan_.read_c;
+    out[1].waits[0].count = part + 1;
+    const std::int64_t row = std::int64_t{state.row0} + first;
+    if (row >= p.m || first >= plan_.config.tile_m) {
+      return 2;
+    }
+    std::uint32_t n = 2;
+    const bool reads = plan_.config.reads_c || (plan_.config.partials() == 1 && state.slice > 0);
+    Operation& store = out[reads ? 3 : 2] = plan_.store_c;
+    store.waits[0].count = part + 1;
+    place_c(state, row, std::min(share, plan_.config.tile_m - first), store.mem);
+    if (reads) {
+      Operation& load = out[n++] = plan_.load_c;
+      load.mem.address = store.mem.address;
+      load.mem.rows = store.mem.rows;
+      load.mem.row_bytes = store.mem.row_bytes;
+      store.waits[1].count = ++state.reads;
+    } else {
+      store.waits[1] = Wait{};
+    }
+    return n + 1;
+  }
+
+  void place_c(const State& state, std::int64_t row, std::uint32_t rows, MemoryRef& mem) const {
+    const GemmProblem& p = plan_.config.problem;
+    const GemmAddresses& a = plan_.addresses;
+    const std::uint32_t copy = plan_.config.partials() == 1 ? 0 : state.slice;
+    mem.address =
+        a.c_base + static_cast<std::uint64_t>(state.batch * a.c_batch_bytes + copy * a.c_slice_bytes +
+                                              row * a.c_pitch_bytes + std::int64_t{state.col0} * a.c_element_bytes);
+    mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(rows, p.m - row));
+    mem.row_bytes =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(plan_.config.tile_n, p.n - state.col0)) * a.c_element_bytes;
+  }
+
+  GemmCtaPlan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<TraceSource> make_gemm_cta_source(GemmCtaPlan plan) {
+  return std::make_unique<GemmCtaSource>(std::move(plan));
+}
+
+}  // namespace strata

@@ -1,0 +1,123 @@
+#include "workloads/kernels/gemm_simt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace strata {
+
+namespace {
+
+constexpr std::uint32_t kMaxAccumulatorRegisters = 208;  ///< fragments and addresses need the rest of 255
+constexpr std::uint32_t kOtherRegisters = 28;            ///< addresses, predicates, loop state
+/// Issue cycles lost per 100 FFMA: an outer product reads three registers an instruction from two banks. Only full-rate
+/// FMA pipes feel it. Inferred from two recorded fp32 launches, whose active cycles exceed their instructions by 0.18
+/// and 0.27 of an FFMA, waits included; not measured in isolation.
+constexpr std::uint32_t kConflictsPerHundred = 12;
+constexpr std::uint32_t kFirstFragmentSteps = 15;  ///< barrier and first LDS, in ALU latencies
+
+void check_threads(const GemmSimtConfig& c, std::vector<Diagnostic>& problems) {
+  const auto add = [&](const char* key, std::string message) {
+    problems.push_back({{}, 0, 0, key, std::move(message)});
+  };
+  if (c.problem.input != DataType::kFp32) {
+    add("dtype", fmt::format("{} is not computed on the FMA pipe here; expected fp32", to_string(c.problem.input)));
+  }
+  if (c.thread_m < 1 || c.thread_n < 1 || c.warp_m % c.thread_m != 0 || c.warp_n % c.thread_n != 0 ||
+      c.warp_m / c.thread_m * (c.warp_n / c.thread_n) != 32) {
+    add("thread-m", fmt::format("threads of {}x{} do not make 32 lanes of warp tile {}x{}", c.thread_m, c.thread_n,
+                                c.warp_m, c.warp_n));
+  }
+  if (c.tile_k % c.warp_slices != 0) {
+    add("tile-k", fmt::format("{} is not a multiple of the {} warp slices", c.tile_k, c.warp_slices));
+  }
+  if (c.accumulators() > kMaxAccumulatorRegisters) {
+    add("warp-m", fmt::format("warp tile {}x{} needs {} accumulator registers per thread; at most {} fit", c.warp_m,
+                              c.warp_n, c.accumulators(), kMaxAccumulatorRegisters));
+  }
+}
+
+/// LDS of a thread's piece of one fragment: 16, 8 or 4 B at a time.
+std::uint32_t fragment_reads(std::uint32_t elements) {
+  const std::uint32_t width = elements % 4 == 0 ? 4 : (elements % 2 == 0 ? 2 : 1);
+  return elements / width;
+}
+
+Operation plan_multiply(const GemmSimtConfig& c, const GemmCtaPlan& plan) {
+  const std::uint32_t warps = plan.stream_warps;
+  const std::uint32_t slice_k = c.tile_k / c.warp_slices;
+  const std::uint32_t multiplies = c.accumulators() * slice_k;
+  const std::uint32_t reads = (fragment_reads(c.thread_m) + fragment_reads(c.thread_n)) * slice_k;
+  Operation op;
+  op.kind = OpKind::kCompute;
+  op.pc = 3;
+  op.pipe = Pipe::kFma;
+  op.pipe_work = multiplies;
+  op.waits[0].cls = plan.through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
+  op.waits[0].slot = plan.through_registers ? 1 : 0;
+  const std::uint32_t instructions = multiplies + reads + plan.overhead_per_k_tile(slice_k);
+  op.issue_slots = instructions + multiplies * kConflictsPerHundred / 100;
+  op.warp_insts = warps * instructions;
+  op.dependent_latency = kFirstFragmentSteps;
+  // A wavefront serves 8 lanes of an LDS.128 whether or not they read the same words: recorded launches show 4.0 and
+  // 4.1 wavefronts each, though a warp's fragment is 256 B.
+  op.smem_read_wavefronts = warps * (c.thread_m + c.thread_n) * slice_k + plan.fill_wavefronts();
+  return op;
+}
+
+}  // namespace
+
+GemmSimtConfig::GemmSimtConfig() {
+  problem.input = problem.output = DataType::kFp32;
+  tile_k = 8;
+  warp_m = 32;
+  stages = 3;
+  costs = simt_costs();
+}
+
+GemmCtaCosts simt_costs() {
+  GemmCtaCosts costs;
+  costs.prologue = 250;
+  costs.per_k_tile = 8;
+  costs.per_k_step = 0;
+  costs.per_load_tenths = 65;
+  costs.per_element_tenths = 23;
+  return costs;
+}
+
+std::uint32_t gemm_simt_registers(const GemmSimtConfig& c) {
+  if (c.registers_per_thread != 0) {
+    return c.registers_per_thread;
+  }
+  // Two sets of fragments: one in use, one on its way.
+  return std::min(255U, (c.accumulators() + 2 * (c.thread_m + c.thread_n) + kOtherRegisters + 7) / 8 * 8);
+}
+
+std::vector<Diagnostic> check_gemm_simt(const GemmSimtConfig& c, const TargetFacts& target) {
+  std::vector<Diagnostic> problems = check_gemm_cta(c, gemm_simt_registers(c), target);
+  if (problems.empty()) {
+    check_threads(c, problems);
+  }
+  return problems;
+}
+
+std::string describe_gemm_simt(const GemmSimtConfig& c) {
+  return describe_gemm_cta(c) + fmt::format(", threads of {}x{}", c.thread_m, c.thread_n);
+}
+
+std::unique_ptr<TraceSource> make_gemm_simt(const GemmSimtConfig& config, const TargetFacts& target) {
+  const std::vector<Diagnostic> problems = check_gemm_simt(config, target);
+  if (!problems.empty()) {
+    throw InputError(problems);
+  }
+  GemmCtaPlan plan = plan_gemm_cta(config, gemm_simt_registers(config), true);
+  plan.multiply = plan_multiply(config, plan);
+  plan.launch.family = "gemm_simt";
+  if (plan.launch.name.empty()) {
+    plan.launch.name = plan.launch.family;
+  }
+  return make_gemm_cta_source(std::move(plan));
+}
+
+}  // namespace strata

@@ -1,0 +1,152 @@
+#include "workloads/library/ampere_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/gemm_mma_sync.hpp"
+#include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/library/gemm_launch.hpp"
+#include "workloads/library/gemm_operation.hpp"
+#include "workloads/library/name_words.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kGenerations{"maxwell_", "volta_", "turing_", "ampere_"};
+constexpr std::uint32_t kSgemmTileK = 8;
+constexpr std::uint32_t kDefaultStages = 3;
+
+bool matches(std::string_view canonical) {
+  const bool known = std::any_of(kGenerations.begin(), kGenerations.end(),
+                                 [&](std::string_view g) { return canonical.starts_with(g); });
+  return known && canonical.find("gemm_") != std::string_view::npos;
+}
+
+void parse_detail(std::string_view word, AmpereGemmName& out) {
+  std::array<std::uint32_t, 2> pair{};
+  if (parse_dims(word, pair)) {
+    (out.tile_n == 0 ? out.tile_n : out.tile_k) = pair[0];
+    (out.tile_m == 0 ? out.tile_m : out.stages) = pair[1];
+  } else if (const auto type = operand_type(word)) {
+    out.input = *type == DataType::kFp32 && !out.simt ? DataType::kTf32 : *type;
+  } else if (const auto slices = number_after(word, "sliced1x")) {
+    out.slices = *slices;
+  } else if (const auto elements = number_after(word, "ldg")) {
+    out.load_elements = *elements;
+  } else if (is_layout(word)) {
+    out.layout = std::string(word);
+  } else if (word != "stages" && word != "f2f") {
+    out.unknown.emplace_back(word);
+  }
+}
+
+void take_launch(const LaunchRow& row, const AmpereGemmName& name, GemmCtaConfig& config) {
+  config.name = canonical_kernel_name(row.kernel);
+  config.problem = gemm_problem_of(row, name.layout, name.input, name.output);
+  config.tile_m = name.tile_m;
+  config.tile_n = name.tile_n;
+  config.warp_slices = name.slices;
+  config.split_k = split_k_of(row, config.problem);
+  // Launch order runs along the library's M, our N: DRAM bytes of launches with many rows are compulsory only so.
+  config.raster = RasterDirection::kAlongN;
+  config.raster_group = 1;
+  if (name.load_elements != 0) {
+    config.access_limit_bytes = std::clamp(name.load_elements * bits_of(name.input) / 8, 1U, 16U);
+  }
+  take_resources(row, config);
+}
+
+void cut_or_refuse(GemmCtaConfig& config, std::uint32_t warps, std::uint32_t least_m) {
+  if (warps % config.warp_slices != 0 || !cut_warps(config, warps / config.warp_slices, least_m, 8)) {
+    throw UnsupportedError(fmt::format("{} warps do not divide tile {}x{} in {} slices", warps, config.tile_m,
+                                       config.tile_n, config.warp_slices));
+  }
+}
+
+/// Threads of a CTA where the row does not say: 8x8 results a thread with both sides 64 or more, four by four with a
+/// side of 32, and 32 results a thread and slice where K is sliced; at most 256.
+std::uint32_t sgemm_warps(const AmpereGemmName& name) {
+  const std::uint32_t area = name.tile_m * name.tile_n * name.slices;
+  const bool narrow = std::min(name.tile_m, name.tile_n) < 64;
+  const std::uint32_t results = name.slices > 1 ? 32 : (narrow ? 16 : 64);
+  return std::clamp(area / results / 32, name.slices, std::max(8U, name.slices));
+}
+
+BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const AmpereGemmName& name) {
+  GemmSimtConfig config;
+  take_launch(row, name, config);
+  config.tile_k = kSgemmTileK * name.slices;
+  config.copy = GemmCopy::kRegisters;
+  config.stages = 2;
+  cut_or_refuse(config, warps_of(row, sgemm_warps(name)), 8);
+  const bool wide = config.warp_n >= config.warp_m;
+  config.thread_m = std::max(1U, config.warp_m / (wide ? 4 : 8));
+  config.thread_n = std::max(1U, config.warp_n / (wide ? 8 : 4));
+  BuiltKernel built;
+  built.source = make_gemm_simt(config, target);
+  built.description = describe_gemm_simt(config);
+  return built;
+}
+
+BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const AmpereGemmName& name) {
+  GemmMmaSyncConfig config;
+  take_launch(row, name, config);
+  config.tile_k = name.tile_k != 0 ? name.tile_k : 512 / bits_of(name.input);
+  config.copy = name.stages == 0 ? GemmCopy::kRegisters : GemmCopy::kAuto;
+  config.stages = name.stages == 0 ? kDefaultStages : name.stages;
+  config.mma_k = name.mma_k;
+  cut_or_refuse(config, warps_of(row, (name.tile_m * name.tile_n >= 256 * 128 ? 8 : 4) * name.slices), 16);
+  BuiltKernel built;
+  built.source = make_gemm_mma_sync(config, target);
+  built.description = describe_gemm_mma_sync(config);
+  return built;
+}
+
+BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
+  const AmpereGemmName name = parse_ampere_gemm_name(canonical_kernel_name(row.kernel));
+  BuiltKernel built = name.simt ? make_sgemm(row, target, name) : make_tensor(row, target, name);
+  expect_ctas(row, built.source->launch());
+  for (const std::string& word : name.unknown) {
+    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
+  }
+  return built;
+}
+
+}  // namespace
+
+AmpereGemmName parse_ampere_gemm_name(std::string_view canonical) {
+  const std::vector<std::string_view> words = words_of(canonical);
+  AmpereGemmName out;
+  const bool ampere = words[0] == "ampere";
+  bool operation = false;
+  bool names_output = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (operation) {
+      parse_detail(words[i], out);
+    } else if (is_gemm_operation(words[i])) {
+      const GemmOperation parsed = parse_gemm_operation(words[i], ampere);
+      out.simt = parsed.mma_k == 0;
+      out.input = parsed.input;
+      out.output = names_output ? out.output : parsed.output;
+      out.mma_k = parsed.mma_k;
+      operation = true;
+    } else if (const auto type = operand_type(words[i])) {
+      out.output = *type;
+      names_output = true;
+    } else {
+      out.unknown.emplace_back(words[i]);
+    }
+  }
+  if (!operation || out.tile_n == 0 || out.layout.empty()) {
+    throw UnsupportedError("the name is cut short; expected <generation>_<operation>gemm_<tile>_..._<layout>");
+  }
+  return out;
+}
+
+FamilyParser ampere_gemm_family() { return {"ampere_gemm", matches, make, "ampere_sgemm_"}; }
+
+}  // namespace strata

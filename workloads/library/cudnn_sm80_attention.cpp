@@ -1,0 +1,80 @@
+#include "workloads/library/cudnn_sm80_attention.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+#include "workloads/library/cudnn_flash_name.hpp"
+#include "workloads/library/flash_attention_2_row.hpp"
+#include "workloads/library/flash_traits.hpp"
+
+namespace strata {
+namespace {
+
+/// Warp instructions of a step beside the counted ones, with warps that share rows: a recorded launch of 8 steps has
+/// 5320 a warp, 436 of them once (as in FlashAttention-2) and 284 a step counted.
+constexpr double kSharedRowsOverhead = 327;
+constexpr std::uint32_t kRegisters = 183;    ///< of the recorded launches
+constexpr std::uint32_t kResidentPerSm = 2;  ///< by their shared memory
+constexpr std::uint32_t kMostChosenSplits = 8;
+
+bool matches(std::string_view name) { return name.find("sm80_flash_fprop") != std::string_view::npos; }
+
+/// Splits where the row has no grid: as many as fill the resident CTAs. Recorded: 8 with 32 heads, none with 512.
+std::uint32_t choose_splits(const FlashMmaConfig& c, std::uint32_t q_tiles, const TargetFacts& target) {
+  const std::uint32_t ctas = q_tiles * c.shape.heads * c.shape.batch;
+  const std::uint32_t steps = (c.shape.kv_len + c.block_n - 1) / c.block_n;
+  return std::clamp(kResidentPerSm * target.num_sms / std::max(1U, ctas), 1U, std::min(kMostChosenSplits, steps));
+}
+
+void check_tile(const CudnnFlashName& name) {
+  const bool shared = name.warps[1] > 1;
+  const std::uint32_t warps = name.warps[0] * name.warps[1] * name.warps[2];
+  const bool good = name.warps[2] == 1 && (name.warps[0] == 1 || name.warps[1] == 1) && warps <= 8 &&
+                    name.tile[0] % (16 * name.warps[0]) == 0 && name.tile[0] <= 256 && name.tile[1] % 32 == 0 &&
+                    name.tile[1] <= 256 && (!shared || name.tile[1] % (8 * name.warps[1]) == 0);
+  if (!good) {
+    throw UnsupportedError(fmt::format("tile {}x{} by warps {}x{}x{} is not modelled", name.tile[0], name.tile[1],
+                                       name.warps[0], name.warps[1], name.warps[2]));
+  }
+}
+
+BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
+  FlashMmaConfig c;
+  c.name = canonical_kernel_name(row.kernel);
+  const CudnnFlashName name = parse_cudnn_flash_name(c.name);
+  check_tile(name);
+  c.shape = attention_shape_of(row);
+  if (c.shape.head_dim != name.tile[2]) {
+    throw UnsupportedError(fmt::format("head dim {} padded to {} is not modelled", c.shape.head_dim, name.tile[2]));
+  }
+  check_attention_shape(c.shape, target, 32, 256);
+  c.block_m = name.tile[0];
+  c.block_n = name.tile[1];
+  c.warps = name.warps[0] * name.warps[1];
+  c.warps_share_rows = name.warps[1] > 1;
+  c.overhead_per_block = c.warps_share_rows ? kSharedRowsOverhead : 0;
+  c.even_mn = c.shape.q_len % c.block_m == 0 && c.shape.kv_len % c.block_n == 0;
+  c.registers = row.registers.value_or(kRegisters);
+  c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
+  c.grid = FlashGrid::kTilesHeadsBatch;
+  const std::uint32_t q_tiles = (c.shape.q_len + c.block_m - 1) / c.block_m;
+  c.splits = row.grid ? std::max(1U, row.grid->x / q_tiles) : choose_splits(c, q_tiles, target);
+  c.writes_partials = c.splits > 1;
+  c.resident_ctas = flash_resident_ctas(c, target);
+  BuiltKernel built;
+  built.source = make_flash_attention_mma(c);
+  expect_grid(row, built.source->launch().grid);
+  built.description = fmt::format("cuDNN mma.sync attention forward, {}, tile {}x{}, {} splits of the keys",
+                                  to_string(c.shape), c.block_m, c.block_n, c.splits);
+  return built;
+}
+
+}  // namespace
+
+FamilyParser cudnn_sm80_attention_family() {
+  return FamilyParser{"cudnn_sm80_attention", &matches, &make, "cudnn_generated_fort_native_sdpa_sm80"};
+}
+
+}  // namespace strata

@@ -1,0 +1,207 @@
+#include "workloads/library/cutlass_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/gemm_mma_sync.hpp"
+#include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/library/gemm_launch.hpp"
+#include "workloads/library/gemm_operation.hpp"
+#include "workloads/library/name_words.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr std::string_view kStem = "cutlass_";
+constexpr std::uint32_t kDefaultKBytes = 64;
+constexpr std::uint32_t kDefaultStages = 2;
+
+/// Where the name proper begins: "cutlass_" and a digit; npos when there is none.
+std::size_t name_start(std::string_view text) {
+  for (std::size_t at = text.find(kStem); at != std::string_view::npos; at = text.find(kStem, at + 1)) {
+    const std::size_t digit = at + kStem.size();
+    if (digit < text.size() && std::isdigit(static_cast<unsigned char>(text[digit])) != 0) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+bool matches(std::string_view canonical) {
+  return name_start(canonical) != std::string_view::npos && canonical.find("gemm") != std::string_view::npos;
+}
+
+void parse_operation(std::string_view word, CutlassName& out) {
+  const GemmOperation operation = parse_gemm_operation(word, out.arch >= 80);
+  if ((operation.mma_k == 0) != out.simt) {
+    throw UnsupportedError(fmt::format("'{}' of the name does not fit {}", word, out.simt ? "simt" : "tensorop"));
+  }
+  out.input = operation.input;
+  out.mma_k = operation.mma_k;
+  if (!out.names_output) {
+    out.output = operation.output;
+  }
+}
+
+/// Words after the operation: operand type, tile, K tile and stages, layout, alignment.
+void parse_detail(std::string_view word, CutlassName& out) {
+  std::array<std::uint32_t, 2> pair{};
+  if (parse_dims(word, pair)) {
+    (out.tile_n == 0 ? out.tile_n : out.tile_k) = pair[0];
+    (out.tile_m == 0 ? out.tile_m : out.stages) = pair[1];
+  } else if (const auto type = operand_type(word)) {
+    out.input = *type == DataType::kFp32 && !out.simt ? DataType::kTf32 : *type;
+  } else if (is_layout(word)) {
+    out.layout = std::string(word);
+  } else if (const auto align = number_after(word, "align")) {
+    out.align = *align;
+  } else {
+    out.unknown.emplace_back(word);
+  }
+}
+
+void take_tile(const CutlassName& name, GemmCtaConfig& config) {
+  config.tile_m = name.tile_m;
+  config.tile_n = name.tile_n;
+  config.tile_k = name.tile_k;
+  config.stages = name.stages;
+  config.access_limit_bytes = std::clamp(name.align * bits_of(name.input) / 8, 1U, 16U);
+  config.copy = name.arch < 80 ? GemmCopy::kRegisters : GemmCopy::kAuto;
+}
+
+/// CTAs walk up to eight tiles along N, then advance along M: GemmIdentityThreadblockSwizzle<8>, whose thresholds these
+/// are. It launches the last eight whole.
+void take_raster(GemmCtaConfig& config) {
+  const std::uint64_t tiles_n = ceil_div(static_cast<std::uint64_t>(config.problem.n), config.tile_n);
+  config.raster = RasterDirection::kAlongM;
+  config.raster_group = tiles_n >= 6 ? 8 : (tiles_n >= 3 ? 4 : (tiles_n >= 2 ? 2 : 1));
+  config.raster_padded = true;
+}
+
+/// A kernel that narrows its output adds slices in place (semaphores); one that writes accumulators leaves partials.
+void take_split(const LaunchRow& row, GemmCtaConfig& config) {
+  constexpr std::uint32_t kPartialAlignBits = 128;
+  config.split_k = split_k_of(row, config.problem);
+  const bool accumulators = config.problem.output == DataType::kFp32 || config.problem.output == DataType::kInt32;
+  config.split_reduction = accumulators ? SplitKReduction::kPartials : SplitKReduction::kInPlace;
+  if (config.split_k > 1) {
+    const auto k = static_cast<std::uint64_t>(config.problem.k);
+    const std::uint64_t align = accumulators ? kPartialAlignBits / bits_of(config.problem.input) : config.tile_k;
+    const std::uint64_t slice = ceil_div(ceil_div(k, config.split_k), align) * align;
+    config.slice_k_tiles = static_cast<std::uint32_t>(ceil_div(slice, config.tile_k));
+  }
+}
+
+void take_launch(const LaunchRow& row, const CutlassName& name, GemmCtaConfig& config) {
+  config.name = canonical_kernel_name(row.kernel);
+  config.problem = gemm_problem_of(row, name.layout, name.input, name.output);
+  take_tile(name, config);
+  take_raster(config);
+  take_split(row, config);
+  take_resources(row, config);
+}
+
+[[noreturn]] void refuse_warps(const GemmCtaConfig& config, std::uint32_t warps) {
+  throw UnsupportedError(fmt::format("{} warps do not divide tile {}x{}", warps, config.tile_m, config.tile_n));
+}
+
+BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const CutlassName& name) {
+  GemmMmaSyncConfig config;
+  take_launch(row, name, config);
+  config.mma_k = name.mma_k;
+  if (name.input == DataType::kInt8) {
+    config.costs.per_element_tenths += 30;  // conversion to float for alpha, and back
+  }
+  const std::uint32_t area = name.tile_m * name.tile_n;
+  std::uint32_t warps = warps_of(row, area >= 256 * 128 ? 8 : 4);
+  while (!cut_warps(config, warps, 16, 8)) {
+    if (row.block || warps == 1) {
+      refuse_warps(config, warps);
+    }
+    warps /= 2;
+  }
+  BuiltKernel built;
+  built.source = make_gemm_mma_sync(config, target);
+  built.description = describe_gemm_mma_sync(config);
+  return built;
+}
+
+BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const CutlassName& name) {
+  GemmSimtConfig config;
+  take_launch(row, name, config);
+  const std::uint32_t warps = warps_of(row, std::max(2U, std::min(8U, name.tile_m * name.tile_n / 2048)));
+  if (!cut_warps(config, warps, 8, 8)) {
+    refuse_warps(config, warps);
+  }
+  // Four lanes along the shorter side of the warp's tile, eight along the other.
+  const bool wide = config.warp_n >= config.warp_m;
+  config.thread_m = config.warp_m / (wide ? 4 : 8);
+  config.thread_n = config.warp_n / (wide ? 8 : 4);
+  BuiltKernel built;
+  built.source = make_gemm_simt(config, target);
+  built.description = describe_gemm_simt(config);
+  return built;
+}
+
+BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
+  const CutlassName name = parse_cutlass_name(canonical_kernel_name(row.kernel));
+  BuiltKernel built = name.simt ? make_simt(row, target, name) : make_tensor(row, target, name);
+  expect_ctas(row, built.source->launch());
+  for (const std::string& word : name.unknown) {
+    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
+  }
+  return built;
+}
+
+}  // namespace
+
+CutlassName parse_cutlass_name(std::string_view canonical) {
+  const std::size_t start = name_start(canonical);
+  if (start == std::string_view::npos) {
+    throw UnsupportedError("the name does not hold cutlass_<arch>_");
+  }
+  std::string_view text = canonical.substr(start + kStem.size());
+  text = text.substr(0, text.find_first_of(">,( :"));
+  const std::vector<std::string_view> words = words_of(text);
+  CutlassName out;
+  const auto arch = number_after(words[0], "");
+  if (!arch || *arch < 70 || *arch > 89) {
+    throw UnsupportedError(fmt::format("architecture '{}' of the name is not modelled; expected 70 to 89", words[0]));
+  }
+  out.arch = *arch;
+  bool operation = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (operation) {
+      parse_detail(word, out);
+    } else if (is_gemm_operation(word)) {
+      parse_operation(word, out);
+      operation = true;
+    } else if (const auto type = operand_type(word)) {
+      out.output = *type;
+      out.names_output = true;
+    } else if (word == "simt") {
+      out.simt = true;
+    } else if (word != "tensorop" && word != "wmma") {
+      out.unknown.emplace_back(word);
+    }
+  }
+  if (!operation || out.tile_n == 0 || out.layout.empty()) {
+    throw UnsupportedError(
+        "the name is cut short; expected cutlass_<arch>_<class>_<operation>gemm_<tile>_..._<layout>");
+  }
+  if (out.tile_k == 0) {
+    out.tile_k = kDefaultKBytes * 8 / bits_of(out.input);
+    out.stages = kDefaultStages;
+  }
+  return out;
+}
+
+FamilyParser cutlass_gemm_family() { return {"cutlass_gemm", matches, make, "cutlass_"}; }
+
+}  // namespace strata

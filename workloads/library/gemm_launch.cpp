@@ -1,0 +1,100 @@
+#include "workloads/library/gemm_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+#include "workloads/library/shape.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr const char* kAttention = "attention";
+
+GemmProblem attention_product(const LaunchRow& row, const std::string& layout) {
+  const AttentionCells cells = parse_attention_shape(row.shape);
+  GemmProblem p;
+  if (!parse_gemm_layout(layout, p) || !p.a_k_contiguous) {
+    throw UnsupportedError(fmt::format(
+        "a GEMM of layout '{}' in an attention is neither Q K^T (TN) nor P V (NN); give its M,N,K", layout));
+  }
+  p.batch = cells.batch * cells.heads;
+  p.m = cells.q_len;
+  p.n = p.b_k_contiguous ? cells.kv_len : cells.head_dim;
+  p.k = p.b_k_contiguous ? cells.head_dim : cells.kv_len;
+  return p;
+}
+
+GemmProblem gemm_product(const LaunchRow& row, const std::string& layout) {
+  const GemmCells cells = parse_gemm_shape(row.shape);
+  GemmProblem p;
+  p.batch = cells.batch;
+  p.m = cells.m;
+  p.n = cells.n;
+  p.k = cells.k;
+  const std::string& letters = layout.empty() ? cells.layout : layout;
+  if (!parse_gemm_layout(letters, p)) {
+    throw UnsupportedError(fmt::format("layout '{}' is not known; expected NN, NT, TN or TT", letters));
+  }
+  return p;
+}
+
+}  // namespace
+
+GemmProblem gemm_problem_of(const LaunchRow& row, const std::string& layout, DataType input, DataType output) {
+  GemmProblem p = row.op == kAttention ? attention_product(row, layout) : gemm_product(row, layout);
+  p.input = input;
+  p.output = output;
+  return p;
+}
+
+std::uint32_t split_k_of(const LaunchRow& row, const GemmProblem& problem) {
+  if (!row.grid) {
+    return 1;
+  }
+  const std::int64_t z = row.grid->z;
+  if (z % problem.batch != 0) {
+    throw UnsupportedError(
+        fmt::format("grid z = {} is not a multiple of the {} products of the shape", z, problem.batch));
+  }
+  return static_cast<std::uint32_t>(z / problem.batch);
+}
+
+bool cut_warps(GemmCtaConfig& config, std::uint32_t warps, std::uint32_t least_m, std::uint32_t least_n) {
+  std::uint32_t best = 0;
+  for (std::uint32_t along_n = 1; along_n <= warps; ++along_n) {
+    const std::uint32_t along_m = warps / along_n;
+    if (along_m * along_n != warps || config.tile_m % (along_m * least_m) != 0 ||
+        config.tile_n % (along_n * least_n) != 0) {
+      continue;
+    }
+    const std::uint32_t m = config.tile_m / along_m;
+    const std::uint32_t n = config.tile_n / along_n;
+    if (best == 0 || m + n < best) {
+      best = m + n;
+      config.warp_m = m;
+      config.warp_n = n;
+    }
+  }
+  return best != 0;
+}
+
+std::uint32_t warps_of(const LaunchRow& row, std::uint32_t otherwise) {
+  return row.block ? std::max(1U, static_cast<std::uint32_t>(row.block->count() / 32)) : otherwise;
+}
+
+void take_resources(const LaunchRow& row, GemmCtaConfig& config) {
+  config.registers_per_thread = row.registers.value_or(0);
+  config.smem_dynamic_bytes = row.smem_dynamic.value_or(0) + row.smem_static.value_or(0);
+}
+
+void expect_ctas(const LaunchRow& row, const Launch& launch) {
+  if (row.grid && row.grid->count() != launch.num_ctas()) {
+    throw UnsupportedError(fmt::format("a grid of {} CTAs does not fit the shape, which needs {}x{}x{}",
+                                       row.grid->count(), launch.grid.x, launch.grid.y, launch.grid.z));
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,35 @@
+/// What the GEMM families read from a row of launches.csv beside the kernel's name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "workloads/kernels/gemm_cta.hpp"
+#include "workloads/library/resolve.hpp"
+
+namespace strata {
+
+/// The product that a launch computes. A GEMM's shape is [batch,]M,N,K,layout; of an attention written as GEMMs, the
+/// kernel's layout says which of the two it is: TN is Q K^T, NN is P V, one product a head. Throws UnsupportedError.
+/// @param layout  as the kernel's name gives it; empty = the shape's
+[[nodiscard]] GemmProblem gemm_problem_of(const LaunchRow& row, const std::string& layout, DataType input,
+                                          DataType output);
+
+/// Slices of K: what the grid's z holds beyond the batch; 1 without a grid. Throws UnsupportedError when the batch does
+/// not divide z.
+[[nodiscard]] std::uint32_t split_k_of(const LaunchRow& row, const GemmProblem& problem);
+
+/// Cuts a CTA tile into `warps` warp tiles of the least circumference, which read the fewest fragments, wider along N
+/// where there is a tie. False when no cut into multiples of `least_m` x `least_n` exists.
+bool cut_warps(GemmCtaConfig& config, std::uint32_t warps, std::uint32_t least_m, std::uint32_t least_n);
+
+/// Warps of a CTA from the launch's block, or `otherwise`.
+[[nodiscard]] std::uint32_t warps_of(const LaunchRow& row, std::uint32_t otherwise);
+
+/// Registers and shared memory, where the row has them.
+void take_resources(const LaunchRow& row, GemmCtaConfig& config);
+
+/// Throws UnsupportedError when the row's grid has another number of CTAs than the generator.
+void expect_ctas(const LaunchRow& row, const Launch& launch);
+
+}  // namespace strata

@@ -1,0 +1,89 @@
+#include "workloads/library/name_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace strata {
+
+namespace {
+
+constexpr std::uint32_t kHighest = 4096;
+
+}  // namespace
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = text.find('_'); at != std::string_view::npos; at = text.find('_')) {
+    words.push_back(text.substr(0, at));
+    text.remove_prefix(at + 1);
+  }
+  words.push_back(text);
+  return words;
+}
+
+bool parse_dims(std::string_view word, std::span<std::uint32_t> out) {
+  const char* at = word.data();
+  const char* end = at + word.size();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i > 0) {
+      if (at == end || *at != 'x') {
+        return false;
+      }
+      ++at;
+    }
+    const auto [next, error] = std::from_chars(at, end, out[i]);
+    if (error != std::errc{} || out[i] < 1 || out[i] > kHighest) {
+      return false;
+    }
+    at = next;
+  }
+  return at == end;
+}
+
+std::optional<std::uint32_t> number_after(std::string_view word, std::string_view prefix) {
+  std::array<std::uint32_t, 1> value{};
+  if (!word.starts_with(prefix) || !parse_dims(word.substr(prefix.size()), value)) {
+    return std::nullopt;
+  }
+  return value[0];
+}
+
+std::optional<DataType> operand_type(std::string_view word) {
+  static constexpr std::array<std::pair<std::string_view, DataType>, 14> kTypes{{
+      {"f16", DataType::kFp16},
+      {"fp16", DataType::kFp16},
+      {"bf16", DataType::kBf16},
+      {"f32", DataType::kFp32},
+      {"fp32", DataType::kFp32},
+      {"tf32", DataType::kTf32},
+      {"s8", DataType::kInt8},
+      {"i8", DataType::kInt8},
+      {"u8", DataType::kInt8},
+      {"i32", DataType::kInt32},
+      {"s32", DataType::kInt32},
+      {"e4m3", DataType::kFp8},
+      {"e5m2", DataType::kFp8},
+      {"f64", DataType::kFp64},
+  }};
+  const auto* found = std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& t) { return t.first == word; });
+  return found == kTypes.end() ? std::nullopt : std::optional<DataType>(found->second);
+}
+
+std::optional<TypePair> operand_type_pair(std::string_view word) {
+  for (std::size_t cut = 2; cut + 2 <= word.size(); ++cut) {
+    const std::optional<DataType> first = operand_type(word.substr(0, cut));
+    const std::optional<DataType> second = operand_type(word.substr(cut));
+    if (first && second) {
+      return TypePair{*first, *second};
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_layout(std::string_view word) {
+  return word.size() == 2 && word.find_first_not_of("ntNT") == std::string_view::npos;
+}
+
+}  // namespace strata

@@ -1,0 +1,35 @@
+/// Reading of kernel names that are words joined by underscores.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "workloads/spec/launch.hpp"
+
+namespace strata {
+
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
+
+/// "128x64x8" to as many numbers from 1 to 4096 as `out` has; false when the word is anything else.
+[[nodiscard]] bool parse_dims(std::string_view word, std::span<std::uint32_t> out);
+
+/// The number after `prefix`, from 1 to 4096: ("stage3", "stage") is 3.
+[[nodiscard]] std::optional<std::uint32_t> number_after(std::string_view word, std::string_view prefix);
+
+/// The operand type that a word stands for: f16 fp16 bf16 f32 fp32 tf32 s8 i8 u8 i32 s32 e4m3 e5m2 f64.
+[[nodiscard]] std::optional<DataType> operand_type(std::string_view word);
+
+/// "bf16f32" to its two operand types.
+struct TypePair {
+  DataType first;
+  DataType second;
+};
+[[nodiscard]] std::optional<TypePair> operand_type_pair(std::string_view word);
+
+/// Whether the word is two letters n or t in either case, as layouts are written.
+[[nodiscard]] bool is_layout(std::string_view word);
+
+}  // namespace strata

@@ -1,0 +1,103 @@
+#include "workloads/library/sm80_xmma_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/gemm_mma_sync.hpp"
+#include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/library/gemm_launch.hpp"
+#include "workloads/library/xmma_name.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr std::uint32_t kDefaultStages = 3;
+
+bool matches(std::string_view canonical) { return xmma_architecture(canonical).value_or(90) < 90; }
+
+/// Two recorded fp32 launches with 8 and 128 K tiles leave 1750 instructions of a warp for prologue and epilogue at 128
+/// results a thread, one tensor-pipe instruction a warp, and 2400 to 3400 wavefronts of a CTA where 1024 would do.
+void take_epilogue(GemmCtaCosts& costs) {
+  costs.prologue = 300;
+  costs.per_element_tenths = 114;
+  costs.epilogue_conflict_ways = 2;
+  costs.uncounted_tensor = 1;
+}
+
+void take_launch(const LaunchRow& row, const XmmaName& name, GemmCtaConfig& config) {
+  config.name = canonical_kernel_name(row.kernel);
+  config.problem = gemm_problem_of(row, name.layout, name.input, name.output);
+  config.tile_m = name.tile[0];
+  config.tile_n = name.tile[1];
+  config.tile_k = name.tile[2];
+  config.stages = name.stages == 0 ? kDefaultStages : name.stages;
+  config.raster = RasterDirection::kAlongM;  // recorded grids: x counts the tiles along M
+  config.raster_group = 1;
+  config.split_k = split_k_of(row, config.problem);
+  if (name.align_elements != 0) {
+    config.access_limit_bytes = std::clamp(name.align_elements * bits_of(name.input) / 8, 1U, 16U);
+  }
+  take_resources(row, config);
+  config.warp_slices = std::max(1U, name.warps[2]);
+}
+
+void take_warps(const LaunchRow& row, const XmmaName& name, std::uint32_t least_m, GemmCtaConfig& config) {
+  if (name.warps[0] == 0) {
+    const std::uint32_t warps = warps_of(row, 4);
+    if (!cut_warps(config, warps, least_m, 8)) {
+      throw UnsupportedError(fmt::format("{} warps do not divide tile {}x{}", warps, config.tile_m, config.tile_n));
+    }
+    return;
+  }
+  if (config.tile_m % name.warps[0] != 0 || config.tile_n % name.warps[1] != 0) {
+    throw UnsupportedError(fmt::format("warps {}x{} of the name do not divide tile {}x{}", name.warps[0], name.warps[1],
+                                       config.tile_m, config.tile_n));
+  }
+  config.warp_m = config.tile_m / name.warps[0];
+  config.warp_n = config.tile_n / name.warps[1];
+}
+
+BuiltKernel make_ffma(const LaunchRow& row, const TargetFacts& target, const XmmaName& name) {
+  GemmSimtConfig config;
+  take_launch(row, name, config);
+  take_warps(row, name, 8, config);
+  take_epilogue(config.costs);
+  const bool wide = config.warp_n >= config.warp_m;
+  config.thread_m = std::max(1U, config.warp_m / (wide ? 4 : 8));
+  config.thread_n = std::max(1U, config.warp_n / (wide ? 8 : 4));
+  BuiltKernel built;
+  built.source = make_gemm_simt(config, target);
+  built.description = describe_gemm_simt(config);
+  return built;
+}
+
+BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const XmmaName& name) {
+  GemmMmaSyncConfig config;
+  take_launch(row, name, config);
+  take_warps(row, name, 16, config);
+  config.mma_k = name.instruction[2];
+  take_epilogue(config.costs);
+  BuiltKernel built;
+  built.source = make_gemm_mma_sync(config, target);
+  built.description = describe_gemm_mma_sync(config);
+  return built;
+}
+
+BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
+  const XmmaName name = parse_xmma_name(canonical_kernel_name(row.kernel));
+  BuiltKernel built = name.ffma ? make_ffma(row, target, name) : make_tensor(row, target, name);
+  expect_ctas(row, built.source->launch());
+  for (const std::string& word : name.unknown) {
+    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
+  }
+  return built;
+}
+
+}  // namespace
+
+FamilyParser sm80_xmma_gemm_family() { return {"sm80_xmma_gemm", matches, make, "sm80_xmma_gemm_"}; }
+
+}  // namespace strata

@@ -1,0 +1,97 @@
+#include "workloads/library/sm90_xmma_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/gemm_tma_wgmma.hpp"
+#include "workloads/library/gemm_launch.hpp"
+#include "workloads/library/xmma_name.hpp"
+
+namespace strata {
+
+namespace {
+
+/// Every recorded launch has 231,424 B: a ring of 192 KiB, whatever the tile, and 34 KiB of staging.
+constexpr std::uint32_t kRingBytes = 196608;
+constexpr std::uint32_t kStagingBytes = 34816;
+
+bool matches(std::string_view canonical) { return xmma_architecture(canonical).value_or(0) == 90; }
+
+ConsumerMode consumers_of(const XmmaName& name) {
+  const std::array<std::uint32_t, 3>& g = name.groups;
+  if (g == std::array<std::uint32_t, 3>{0, 0, 0} || g == std::array<std::uint32_t, 3>{1, 1, 1}) {
+    return ConsumerMode::kPingPong;  // three warpgroups are launched all the same: each consumer has a tile of its own
+  }
+  if (g == std::array<std::uint32_t, 3>{2, 1, 1}) {
+    return ConsumerMode::kCooperativeM;
+  }
+  if (g == std::array<std::uint32_t, 3>{1, 2, 1}) {
+    return ConsumerMode::kCooperativeN;
+  }
+  throw UnsupportedError(
+      fmt::format("warpgroupsize{}x{}x{} is not modelled; expected 1x1x1, 2x1x1 or 1x2x1", g[0], g[1], g[2]));
+}
+
+/// The name does not give the cluster. Recorded ones are 2x1x1 beside tile 256x128 and 1x2x1 beside 128x256 and 64x128:
+/// two CTAs along the shorter side of the tile, so that they share the longer.
+void take_cluster(const LaunchRow& row, GemmTmaConfig& config) {
+  const std::uint32_t size = row.cluster ? static_cast<std::uint32_t>(row.cluster->count()) : 2;
+  const bool along_m = config.tile_m <= config.tile_n;
+  config.cluster_m = along_m ? size : 1;
+  config.cluster_n = along_m ? 1 : size;
+}
+
+/// From two recorded launches with 64 and 128 K tiles: 363 instructions of a CTA per K tile beside wgmma's 3.9 each, of
+/// which the producer has 47; the rest of a tile as in sm80_xmma kernels (11 to 13 a result); and about as many bank
+/// conflicts as results staged.
+GemmTmaCosts xmma_costs() {
+  GemmTmaCosts costs;
+  costs.consumer_per_k_tile = 39;
+  costs.per_element_hundredths = 1210;
+  costs.epilogue_conflict_ways = 2;
+  return costs;
+}
+
+GemmTmaConfig config_of(const LaunchRow& row, const XmmaName& name) {
+  GemmTmaConfig config;
+  config.name = canonical_kernel_name(row.kernel);
+  config.problem = gemm_problem_of(row, name.layout, name.input, name.output);
+  config.tile_m = name.tile[0];
+  config.tile_n = name.tile[1];
+  config.tile_k = name.tile[2];
+  config.consumers = consumers_of(name);
+  config.costs = xmma_costs();
+  const std::uint32_t stage_bytes = (config.tile_m + config.tile_n) * config.tile_k * bits_of(name.input) / 8;
+  const std::uint32_t smem = row.smem_dynamic.value_or(kRingBytes + kStagingBytes);
+  config.stages =
+      name.stages != 0 ? name.stages : std::max(2U, (smem - std::min(smem, kStagingBytes)) / std::max(1U, stage_bytes));
+  take_cluster(row, config);
+  config.raster = RasterDirection::kAlongM;
+  config.registers_per_thread = row.registers.value_or(168);
+  config.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
+  config.num_clusters = row.grid ? static_cast<std::uint32_t>(row.grid->count() / config.cluster_size()) : 0;
+  return config;
+}
+
+BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
+  const XmmaName name = parse_xmma_name(canonical_kernel_name(row.kernel));
+  if (name.splits_k) {
+    throw UnsupportedError("split-K of sm90_xmma kernels is not modelled");
+  }
+  const GemmTmaConfig config = config_of(row, name);
+  BuiltKernel built;
+  built.source = make_gemm_tma(config, target);
+  built.description = describe_gemm_tma(config);
+  for (const std::string& word : name.unknown) {
+    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
+  }
+  return built;
+}
+
+}  // namespace
+
+FamilyParser sm90_xmma_gemm_family() { return {"sm90_xmma_gemm", matches, make, "sm90_xmma_gemm_"}; }
+
+}  // namespace strata
