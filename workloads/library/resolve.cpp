@@ -41,16 +41,12 @@ std::span<const FamilyParser> kernel_families() {
       split_k_sum_family(),
       flash_combine_family(),
       lean_reduction_family(),
-      nvjet_family(),
       cutlass_gemm_family(),
       sm80_xmma_gemm_family(),
       sm90_xmma_gemm_family(),
       ampere_gemm_family(),
-      flash_attention_2_family(),
       flash_split_kv_family(),
-      cudnn_sm90_attention_family(),
       cudnn_sm80_attention_family(),
-      elementwise_family(),
   };
   return kFamilies;
 }
