@@ -23,7 +23,7 @@ L2::L2(Context& context, const AddressMap& map)
   const auto partitions = static_cast<std::size_t>(c.partitions);
   const std::uint32_t sets = map.sets_per_slice() * map.slices_per_partition();
   for (std::size_t p = 0; p < partitions; ++p) {
-    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways), !map.set_implies_top());
+    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways), !map.short_tags());
     fabric_.emplace_back(cycle, context.config->fabric.bytes_per_cycle);
   }
   slices_.resize(static_cast<std::size_t>(c.slices));
@@ -311,7 +311,7 @@ void L2::piece_done(std::uint32_t chunk) {
 void L2::evict(const TagArray::Victim& victim, std::uint32_t partition, std::uint32_t set) {
   if (victim.dirty != 0) {
     --dirty_[partition].dirty_lines;
-    write_backs_.push_back(WriteBack{map_.line_of(victim.tag, set), victim.dirty});
+    write_backs_.push_back(WriteBack{map_.line_of({set, victim.tag}), victim.dirty});
   }
 }
 
@@ -322,7 +322,7 @@ void L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partitio
     TagArray::Victim victim;
     index = tags.allocate(set, tag, victim);
     if (index == TagArray::kMiss) {
-      write_backs_.push_back(WriteBack{map_.line_of(tag, set), mask});  // every way is being filled: write through
+      write_backs_.push_back(WriteBack{map_.line_of({set, tag}), mask});  // every way is being filled: write through
       return;
     }
     evict(victim, partition, set);
@@ -345,7 +345,7 @@ void L2::limit_dirty(std::uint32_t partition) {
     if (index == TagArray::kMiss || tags_[partition].dirty(index) == 0) {
       continue;  // evicted or cleaned meanwhile
     }
-    write_backs_.push_back(WriteBack{map_.line_of(entry.tag, entry.set), tags_[partition].dirty(index)});
+    write_backs_.push_back(WriteBack{map_.line_of({entry.set, entry.tag}), tags_[partition].dirty(index)});
     tags_[partition].set_dirty(index, 0);
     --queue.dirty_lines;
   }

@@ -227,14 +227,19 @@ class Sm {
   std::uint32_t resident_ = 0;
   std::vector<Cta> ctas_;
 
-  std::array<Resource, kSmsps> issue_;
-  std::array<std::array<Resource, 8>, kSmsps> pipes_;  ///< by Pipe; kLsu and kTensor unused here
-  std::array<Resource, kSmsps> mma_;
+  /// A sub-partition: what one operation reserves lies together.
+  struct Smsp {
+    Resource issue;
+    Resource mma;
+    std::array<Resource, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
+  };
+  std::array<Smsp, kSmsps> smsps_;
   Resource lsu_;
   Resource l1_tags_port_;
   Resource smem_read_;
   Resource smem_fill_;
-  Resource tma_;
+  Resource tma_;        ///< takes one operation after another
+  Resource tma_bytes_;  ///< asks for their rows and bytes
   Resource dsmem_;
   TagArray l1_;
   std::uint32_t l1_sets_ = 1;

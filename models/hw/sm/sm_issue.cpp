@@ -182,12 +182,12 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     if (warps == 0) {
       continue;
     }
-    issued = std::max(issued, issue_[s].reserve(now, issue_units * warps));
+    issued = std::max(issued, smsps_[s].issue.reserve(now, issue_units * warps));
     if (mma_units > 0) {
-      mma_end = std::max(mma_end, mma_[s].reserve(now, mma_units * warps));
+      mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));
     }
     if (has_pipe) {
-      pipe_end = std::max(pipe_end, pipes_[s][pipe].reserve(now, pipe_units * warps));
+      pipe_end = std::max(pipe_end, smsps_[s].pipes[pipe].reserve(now, pipe_units * warps));
     }
   }
   if (op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync || op.pipe == Pipe::kLsu) {

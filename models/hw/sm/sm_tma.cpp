@@ -18,7 +18,7 @@ void Sm::start_tma(std::uint32_t slot, std::uint32_t stream_index, const Operati
     start_tma_load(slot, stream_index, op, issued);
     return;
   }
-  const double busy = config().tma.issue_cycles + config().tma.row_cycles * op.mem.rows;
+  const double busy = std::max<double>(config().tma.issue_cycles, config().tma.row_cycles * op.mem.rows);
   const Tick engine = tma_.reserve(context().now(), std::llround(busy * kScale));
   start_store(slot, stream_index, op, std::max(issued, engine));
 }
@@ -127,10 +127,11 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
   const std::int64_t sectors = sectors_of(job) + oob;
   const double bytes = static_cast<double>(sectors * kSectorBytes);
   const double busy = std::max((op.mem.rows + op.mem.oob_rows) * t.row_cycles, bytes / t.bytes_per_cycle);
-  tma_.reserve(now, std::llround(busy * kScale));
+  // Descriptors of one operation are worked on while another's bytes are asked for.
+  const Tick asked = tma_bytes_.reserve(begin, std::llround(busy * kScale));
   context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
   job.interval_units = std::llround(busy * kScale / chunks);
-  job.first = std::max(begin, issued) + latency + job.interval_units * sm_cycle_ / kScale;
+  job.first = std::max(asked - job.interval_units * (chunks - 1) * sm_cycle_ / kScale, issued) + latency;
   tma_queue_.push(std::move(job));
   pump();
 }
