@@ -14,8 +14,8 @@ struct TreeLevel {
   std::uint32_t shuffles = 1;  ///< values that move
 };
 
-/// Steps of ALU latency (4 clk) of a shuffle (24 clk), of a shared-memory access (23) and of __syncthreads (14.7 + 2 per
-/// warp), as measured (docs/model/measured.md).
+/// Steps of ALU latency (4 clk) of a shuffle (24 clk), of a shared-memory access (23) and of __syncthreads (14.7 + 2
+/// per warp), as measured (docs/model/measured.md).
 inline constexpr double kShuffleSteps = 6;
 inline constexpr double kSharedSteps = 6;
 [[nodiscard]] double barrier_steps(std::uint32_t warps);

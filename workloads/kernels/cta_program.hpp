@@ -16,15 +16,15 @@ enum class CtaAxis : std::uint8_t { kX, kY, kZ, kNone };
 
 /// The elements of one trip of a loop, the same for all its accesses. Rows and columns out of range are left out.
 struct CtaTile {
-  std::uint32_t rows = 1;            ///< rows of a CTA
-  std::uint64_t rows_total = 1;      ///< rows of the tensor
-  CtaAxis row_axis = CtaAxis::kX;    ///< CTA coordinate that counts blocks of rows
-  std::uint64_t cols = 1;            ///< columns of a trip
-  std::uint64_t cols_total = 1;      ///< columns of a row
+  std::uint32_t rows = 1;             ///< rows of a CTA
+  std::uint64_t rows_total = 1;       ///< rows of the tensor
+  CtaAxis row_axis = CtaAxis::kX;     ///< CTA coordinate that counts blocks of rows
+  std::uint64_t cols = 1;             ///< columns of a trip
+  std::uint64_t cols_total = 1;       ///< columns of a row
   CtaAxis col_axis = CtaAxis::kNone;  ///< CTA coordinate that counts blocks of columns; kNone: each CTA starts at 0
-  std::uint64_t trip_cols = 0;       ///< columns from one trip to the next; 0 = `cols`, or none where rows advance
-  std::uint64_t trip_rows = 0;       ///< rows from one trip to the next
-  std::uint32_t warp_cols = 32;      ///< columns of one warp in a trip: warps with none in range skip the trip
+  std::uint64_t trip_cols = 0;        ///< columns from one trip to the next; 0 = `cols`, or none where rows advance
+  std::uint64_t trip_rows = 0;        ///< rows from one trip to the next
+  std::uint32_t warp_cols = 32;       ///< columns of one warp in a trip: warps with none in range skip the trip
 };
 
 /// One operation of every trip.
@@ -47,6 +47,9 @@ struct CtaLoop {
 struct CtaProgram {
   Launch launch;  ///< streams are filled in
   std::vector<CtaLoop> loops;
+  /// Groups of warps that do not wait for each other, each with its part of the rows: a divisor of every tile's rows
+  /// and of the warps. Tiles of one row are everybody's, but the first group alone accesses memory for them.
+  std::uint32_t groups = 1;
 };
 
 /// Throws ModelBug for programs that cannot be walked.

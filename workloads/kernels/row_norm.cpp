@@ -13,14 +13,14 @@ constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint32_t kVector = 4;  ///< elements of an access, whatever their type
 
 // Compiled code (sm_90, CUDA 13) of the same source; the calibration rows' 118 instructions per trip of both loops and
-// 290 beside them agree. One Welford step: count, reciprocal with the branch around its slow path, mean, sum of squares.
-// Its chain goes from branch to branch: additions, predicate, special function, three FMA.
+// 290 beside them agree. One Welford step: count, reciprocal with the branch around its slow path, mean, sum of
+// squares. Its chain goes from branch to branch: additions, predicate, special function, three FMA.
 constexpr Arithmetic kWelford{.fma = 8, .alu = 2, .mufu = 1, .other = 4.25, .chain = 16};
 constexpr Arithmetic kSquare{.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain = 1};
 constexpr Arithmetic kTripOverhead{.fma = 0, .alu = 2, .mufu = 0, .other = 2, .chain = 3};
-constexpr double kWriteOverhead = 12;   ///< addresses, predicates and branches that pick the parameters there are
-constexpr double kSetup = 110;          ///< with the 64-bit division that counts the trips
-constexpr double kSquareSetup = 105;    ///< of RMS norm
+constexpr double kWriteOverhead = 12;  ///< addresses, predicates and branches that pick the parameters there are
+constexpr double kSetup = 110;         ///< with the 64-bit division that counts the trips
+constexpr double kSquareSetup = 105;   ///< of RMS norm
 constexpr std::uint32_t kSetupWavefronts = 6;  ///< S2R, S2UR
 constexpr std::uint32_t kTensorCounted = 5;    ///< wide multiplies
 

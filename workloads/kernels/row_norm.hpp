@@ -13,8 +13,8 @@ struct NormConfig {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;  ///< a multiple of 4
   DataType type = DataType::kBf16;
-  bool rms = false;             ///< RMS norm: no mean, no bias
-  std::uint32_t parameters = 2;  ///< loads of weight and bias per element: 2 both, 1 one of them, 0 none
+  bool rms = false;               ///< RMS norm: no mean, no bias
+  std::uint32_t parameters = 2;   ///< loads of weight and bias per element: 2 both, 1 one of them, 0 none
   bool shared_parameter = false;  ///< weight and bias are one tensor
   std::uint32_t warps = 4;
   std::uint32_t registers = 32;

@@ -27,8 +27,8 @@ constexpr Arithmetic kSubtractLog{.fma = 2, .alu = 0, .mufu = 0, .other = 0, .ch
 constexpr TreeLevel kMaxLevel{.combine = {.fma = 0, .alu = 2, .mufu = 0, .other = 0, .chain = 2}, .shuffles = 1};
 constexpr TreeLevel kSumLevel{.combine = {.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain = 1}, .shuffles = 1};
 
-// 44 instructions of a warp-form warp and 36 per fp32 element (620 = 44 + 16 * 36; bf16 1260 = 44 + 32 * 38): 25 are the
-// two shuffle trees, 19 the set-up. Of 36, one load, one store and S2R, which the wavefront counter includes.
+// 44 instructions of a warp-form warp and 36 per fp32 element (620 = 44 + 16 * 36; bf16 1260 = 44 + 32 * 38): 25 are
+// the two shuffle trees, 19 the set-up. Of 36, one load, one store and S2R, which the wavefront counter includes.
 constexpr double kWarpSetup = 19;
 constexpr Arithmetic kWarpElement{.fma = 2, .alu = 8, .mufu = 0, .other = 4, .chain = 0};
 // Register form: 619 instructions per warp of 8 bf16 elements, 57 of them for the reductions, 37 the set-up. The three
@@ -185,8 +185,8 @@ CtaProgram vector_program(const SoftmaxConfig& c) {
   const double reading = unpack(c.input);
   CtaLoop maxima = vector_pass(c, Arithmetic{.alu = 1 + reading, .chain = 1}, warps, wavefronts);
   CtaLoop sums = vector_pass(c, kExp + Arithmetic{.fma = 1, .alu = reading, .chain = 1}, warps, wavefronts);
-  CtaLoop outputs = vector_pass(c, kExp + finish(c) + Arithmetic{.alu = reading + 0.5 * unpack(c.output)}, warps,
-                                wavefronts);
+  CtaLoop outputs =
+      vector_pass(c, kExp + finish(c) + Arithmetic{.alu = reading + 0.5 * unpack(c.output)}, warps, wavefronts);
   maxima.steps.insert(maxima.steps.begin(), access.load(1));
   if (!shared) {
     sums.steps.insert(sums.steps.begin(), access.load(1));

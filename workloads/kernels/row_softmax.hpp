@@ -29,8 +29,8 @@ struct SoftmaxConfig {
 };
 
 /// The form, threads and registers that PyTorch takes for this row length: a warp per row up to 2048 columns and 8 KiB,
-/// else a CTA of up to 1024 threads whose elements are in registers (fewer than ten a thread), in shared memory (48 KiB)
-/// or nowhere.
+/// else a CTA of up to 1024 threads whose elements are in registers (fewer than ten a thread), in shared memory (48
+/// KiB) or nowhere.
 void choose_softmax_form(SoftmaxConfig& config);
 
 /// Columns rounded up to a power of two: the row length that the warp form is compiled for.

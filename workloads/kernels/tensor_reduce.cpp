@@ -11,7 +11,8 @@ namespace strata {
 namespace {
 
 constexpr std::uint32_t kWarpLanes = 32;
-constexpr std::uint64_t kVectorFrom = 128;        ///< inputs from which accesses become vectors
+constexpr std::uint32_t kGroups = 4;        ///< streams of a CTA whose warps are independent: powers of two
+constexpr std::uint64_t kVectorFrom = 128;  ///< inputs from which accesses become vectors
 constexpr std::uint64_t kMinValuesPerThread = 16;
 constexpr std::uint64_t kMaxValuesPerThread = 256;
 
@@ -55,8 +56,8 @@ std::uint64_t limited_power(std::uint64_t dim, std::uint64_t limit) {
 struct Walk {
   CtaTile tile;
   std::uint32_t trips = 1;
-  std::uint32_t loads = 1;          ///< instructions of a trip
-  std::uint64_t elements = 1;       ///< of a thread in a trip
+  std::uint32_t loads = 1;     ///< instructions of a trip
+  std::uint64_t elements = 1;  ///< of a thread in a trip
 };
 
 class Builder {
@@ -90,6 +91,9 @@ class Builder {
     after.tile = whole_cta();
     after.steps = reductions();
     program_.loops = {setup, loop, after};
+    // Warps with rows of their own never wait for each other.
+    if (!plan_.y_reduces && c_.shape.contiguous && walk.tile.rows == warps_)
+      program_.groups = std::min(warps_, kGroups);
     add_results();
     return std::move(program_);
   }
@@ -154,8 +158,8 @@ class Builder {
     w.tile.cols = std::min<std::uint64_t>(c_.shape.outputs, outputs_per_cta());
     w.tile.cols_total = c_.shape.outputs;
     w.tile.col_axis = CtaAxis::kX;
-    w.tile.warp_cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        w.tile.cols, std::uint64_t{std::min(plan_.block_x, kWarpLanes)} * c_.output_vector));
+    w.tile.warp_cols = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(w.tile.cols, std::uint64_t{std::min(plan_.block_x, kWarpLanes)} * c_.output_vector));
     w.trips = static_cast<std::uint32_t>(ceil_div(c_.shape.inputs, w.tile.trip_rows));
     return w;
   }

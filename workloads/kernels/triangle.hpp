@@ -15,7 +15,7 @@ struct TriangleConfig {
   std::uint64_t cols = 0;
   DataType type = DataType::kBool;
   bool upper = false;
-  std::int64_t diagonal = 0;             ///< the last (lower) or first (upper) one that is kept
+  std::int64_t diagonal = 0;              ///< the last (lower) or first (upper) one that is kept
   std::uint32_t elements_per_thread = 8;  ///< neighbours, accessed one by one
   std::uint32_t threads = 128;
   std::uint32_t registers = 30;

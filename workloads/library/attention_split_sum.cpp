@@ -26,8 +26,8 @@ std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / 
 
 std::uint64_t rows_of(const AttentionShape& s) { return std::uint64_t{s.batch} * s.heads * s.q_len; }
 
-/// FlashAttention-2's num_splits_heuristic: the fewest parts that fill the GPU's waves at least 85 % as well as the best
-/// number does. `slots`: twice the SMs.
+/// FlashAttention-2's num_splits_heuristic: the fewest parts that fill the GPU's waves at least 85 % as well as the
+/// best number does. `slots`: twice the SMs.
 std::uint32_t flash_splits(std::uint64_t tiles, std::uint64_t slots, std::uint64_t kv_blocks) {
   if (static_cast<double>(tiles) >= 0.8 * static_cast<double>(slots)) return 1;
   const std::uint64_t most = std::min({std::uint64_t{kMaxSplits}, slots, kv_blocks});
@@ -54,8 +54,8 @@ BuiltKernel finish(const AttentionSplitConfig& c, std::unique_ptr<TraceSource> s
   return built;
 }
 
-/// flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<head dim, tile rows, tile columns, ...>, rows of a CTA, log2
-/// of the most parts, head dim is even>
+/// flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<head dim, tile rows, tile columns, ...>, rows of a CTA,
+/// log2 of the most parts, head dim is even>
 BuiltKernel make_combine(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
   const auto arguments = template_arguments(name, kCombine);
@@ -85,8 +85,8 @@ BuiltKernel make_combine(const LaunchRow& row, const TargetFacts& target) {
   return finish(c, make_flash_combine(c), row);
 }
 
-/// lean_reduction_kernel says nothing; the attention kernel before it splits until it has two CTAs per SM (8 parts of 32
-/// heads on 132 SMs).
+/// lean_reduction_kernel says nothing; the attention kernel before it splits until it has two CTAs per SM (8 parts of
+/// 32 heads on 132 SMs).
 BuiltKernel make_lean(const LaunchRow& row, const TargetFacts& target) {
   const AttentionShape s = attention_shape_of(row);
   AttentionSplitConfig c;
@@ -94,8 +94,8 @@ BuiltKernel make_lean(const LaunchRow& row, const TargetFacts& target) {
   c.head_dim = s.head_dim;
   c.output = s.dtype;
   const std::uint64_t tiles = std::max<std::uint64_t>(1, std::uint64_t{s.batch} * s.heads * ceil_div(s.q_len, 16));
-  c.splits = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(std::uint64_t{2} * target.num_sms / tiles, 2, kMaxSplits));
+  c.splits =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{2} * target.num_sms / tiles, 2, kMaxSplits));
   c.max_splits = c.splits;
   c.registers = row.registers.value_or(32);
   c.name = kLean;
@@ -106,9 +106,7 @@ BuiltKernel make_lean(const LaunchRow& row, const TargetFacts& target) {
 
 }  // namespace
 
-FamilyParser flash_combine_family() {
-  return FamilyParser{"flash_combine", &matches_combine, &make_combine, kCombine};
-}
+FamilyParser flash_combine_family() { return FamilyParser{"flash_combine", &matches_combine, &make_combine, kCombine}; }
 
 FamilyParser lean_reduction_family() { return FamilyParser{"lean_reduction", &matches_lean, &make_lean, kLean}; }
 

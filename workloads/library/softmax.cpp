@@ -43,14 +43,14 @@ void read_warp_form(const std::string& name, SoftmaxConfig& c) {
   }
 }
 
-/// cunn_SoftMaxForwardReg<input, accumulator, output, epilogue, index, elements of a thread>; the other forms begin with
-/// the elements of a vector and have no count.
+/// cunn_SoftMaxForwardReg<input, accumulator, output, epilogue, index, elements of a thread>; the other forms begin
+/// with the elements of a vector and have no count.
 void read_block_form(const std::string& name, SoftmaxConfig& c) {
   const bool registers = calls_kernel(name, kRegisters);
-  const char* kernel = registers                       ? kRegisters
-                       : calls_kernel(name, kShared)   ? kShared
+  const char* kernel = registers                        ? kRegisters
+                       : calls_kernel(name, kShared)    ? kShared
                        : calls_kernel(name, kGlobalNew) ? kGlobalNew
-                                                       : kGlobal;
+                                                        : kGlobal;
   const auto arguments = template_arguments(name, kernel);
   const std::size_t first = registers ? 0 : 1;
   c.form = registers ? SoftmaxForm::kRegisters : (kernel == kShared ? SoftmaxForm::kShared : SoftmaxForm::kGlobal);

@@ -22,9 +22,10 @@ bool matches(std::string_view canonical) { return calls_kernel(canonical, kKerne
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
-/// The name does not say into how many parts cuBLAS split K; it splits until the CTAs fill the GPU once. The GEMMs whose
-/// accumulator type the name gives as float are nvjet kernels with one CTA per SM and small tiles (2 parts at M <= 64 and
-/// N >= 4096, 16 at 128 x 128), the others CUTLASS kernels of 128 x 128 with two CTAs per SM (12 parts at 333 x 777).
+/// The name does not say into how many parts cuBLAS split K; it splits until the CTAs fill the GPU once. The GEMMs
+/// whose accumulator type the name gives as float are nvjet kernels with one CTA per SM and small tiles (2 parts at M
+/// <= 64 and N >= 4096, 16 at 128 x 128), the others CUTLASS kernels of 128 x 128 with two CTAs per SM (12 parts at 333
+/// x 777).
 std::uint32_t likely_splits(const GemmCells& g, bool nvjet, std::uint32_t num_sms) {
   const auto m = static_cast<std::uint64_t>(g.m);
   const auto n = static_cast<std::uint64_t>(g.n);

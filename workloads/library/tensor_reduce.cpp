@@ -71,8 +71,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     if (found) break;
   }
   if (!found) {
-    throw UnsupportedError(fmt::format("the launch's dimensions fit no reduction of {} x {} elements", matrix.rows,
-                                       matrix.cols));
+    throw UnsupportedError(
+        fmt::format("the launch's dimensions fit no reduction of {} x {} elements", matrix.rows, matrix.cols));
   }
   BuiltKernel built;
   const ReducePlan plan = plan_reduce(c);

@@ -54,8 +54,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   }
   check_memory(2.0 * static_cast<double>(c.matrices * c.rows * c.cols) * bits_of(c.type) / 8, target);
   BuiltKernel built;
-  built.description = fmt::format("{} triangle of {} x {} {}", c.upper ? "upper" : "lower", c.rows, c.cols,
-                                  to_string(c.type));
+  built.description =
+      fmt::format("{} triangle of {} x {} {}", c.upper ? "upper" : "lower", c.rows, c.cols, to_string(c.type));
   built.notes.push_back("diagonal 0 assumed");
   built.source = make_triangle(c);
   return built;
