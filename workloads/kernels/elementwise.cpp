@@ -14,6 +14,7 @@ constexpr std::uint32_t kMaxOperations = TraceSource::kMinFetch;
 
 // Warp instructions per warp beside loads, stores, conversions and the functor, from calibration rows.
 constexpr double kVectorizedSetup = 17;  ///< indices, bounds, addresses: mul, isneginf, fill and fp32->bf16 copy agree
+constexpr double kPackedFill = 3;        ///< small values are packed into registers first: 24 per warp of 4 stores
 constexpr double kUnrolledSetup = 19;
 constexpr double kUnrolledPerElement = 4;  ///< bounds check and address
 constexpr double kCastPerElement = 45;     ///< the same with a cast's run-time type switch: 207 per warp of 4 elements
@@ -93,6 +94,7 @@ class Elementwise final : public TraceSource {
     const std::uint32_t loads = n;
     loaded += loads;
     out[n] = compute_;
+    if (step == 0) out[n].dependent_latency = first_chain_;
     wait_for(out[n++], loaded);
     if (step == 0) {
       Operation& leading = out[loads > 0 ? 0 : n - 1];
@@ -138,16 +140,14 @@ class Elementwise final : public TraceSource {
         convert = static_cast<double>(c_.inputs.size()) + (c_.functor == Functor::kFill ? 0 : 0.5);
       }
     }
-    setup_slots_ = static_cast<std::uint32_t>(setup + 0.5);
-    compute_ =
-        compute_operation(per_thread * Arithmetic{.fma = cost.fma, .alu = cost.alu + convert, .mufu = cost.mufu} +
-                              Arithmetic{.alu = extra},
-                          warps_);
+    if (c_.functor == Functor::kFill && bits_of(c_.output.type) < 32) extra += kPackedFill;
+    setup_slots_ = rounded(setup);
+    Arithmetic work = per_thread * Arithmetic{.fma = cost.fma, .alu = cost.alu + convert, .mufu = cost.mufu} +
+                      Arithmetic{.alu = extra};
+    compute_ = compute_operation(work, warps_);
+    work.chain = issue_chain(work.total() + setup);
+    first_chain_ = compute_operation(work, warps_).dependent_latency;
     compute_.pc = 2;
-    compute_.dependent_latency =
-        compute_.pipe == Pipe::kMufu
-            ? static_cast<std::uint32_t>(2 * cost.mufu + 1)  // in MUFU latencies
-            : compute_.issue_slots / std::max(1U, c_.elements_per_thread / static_cast<std::uint32_t>(steps_)) + 1;
     compute_.smem_read_wavefronts = rounded(static_cast<double>(wavefronts * warps_) / static_cast<double>(steps_));
     compute_.tensor_insts = rounded(tensor_counted * warps_);
   }
@@ -288,6 +288,7 @@ class Elementwise final : public TraceSource {
   std::uint64_t steps_ = 1;       ///< that a thread's elements are taken in, one after another
   std::uint32_t max_pieces_ = 8;  ///< operations that one operand of a step may take
   std::uint32_t setup_slots_ = 0;
+  std::uint32_t first_chain_ = 0;  ///< of the first step's arithmetic and the set-up
 };
 
 }  // namespace

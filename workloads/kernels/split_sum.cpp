@@ -38,7 +38,9 @@ constexpr double kLeanOutput = 50;
 constexpr std::uint32_t kLeanTensorCounted = 3;
 
 CtaStep arithmetic_step(double instructions, double chain, std::uint32_t warps, bool waits) {
-  return compute_step(Arithmetic{.alu = instructions / 2, .other = instructions / 2, .chain = chain}, warps, waits);
+  Arithmetic work = integer_code(instructions);
+  work.chain = chain;
+  return compute_step(work, warps, waits);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ class Builder {
     const Walk walk = c_.shape.contiguous ? along_inputs() : along_outputs();
     CtaLoop setup;
     setup.tile = whole_cta();
-    CtaStep first = compute_step(Arithmetic{.other = kSetup}, warps_, false);
+    CtaStep first = compute_step(integer_code(kSetup), warps_, false);
     first.op.smem_read_wavefronts = kSetupWavefronts * warps_;
     first.op.tensor_insts = kTensorCounted * warps_;
     setup.steps = {first};
