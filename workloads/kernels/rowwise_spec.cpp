@@ -65,7 +65,8 @@ BuiltKernel norm(const Request& r) {
   if (r.threads != 0) c.warps = r.threads / 32;
   c.name = r.op;
   BuiltKernel built;
-  built.description = fmt::format("{} of {} x {} {}, {} warps per row", r.op, r.rows, r.cols, to_string(r.type), c.warps);
+  built.description =
+      fmt::format("{} of {} x {} {}, {} warps per row", r.op, r.rows, r.cols, to_string(r.type), c.warps);
   built.source = make_row_norm(c);
   return built;
 }
@@ -87,9 +88,9 @@ BuiltKernel reduction(const Request& r, const TargetFacts& target) {
   c.name = r.op;
   const ReducePlan plan = plan_reduce(c);
   BuiltKernel built;
-  built.description = fmt::format("{} of {} {} values for each of {}, block {}x{}, {} CTAs per output", r.op,
-                                  c.shape.inputs, to_string(r.type), c.shape.outputs, plan.block_x, plan.block_y,
-                                  plan.ctas_per_output);
+  built.description =
+      fmt::format("{} of {} {} values for each of {}, block {}x{}, {} CTAs per output", r.op, c.shape.inputs,
+                  to_string(r.type), c.shape.outputs, plan.block_x, plan.block_y, plan.ctas_per_output);
   built.notes.push_back("block and grid chosen as PyTorch's reduce_kernel does");
   built.source = make_tensor_reduce(c);
   return built;
@@ -101,8 +102,7 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   Request r;
   r.rows = static_cast<std::uint64_t>(reader.required_integer("rows", 1, kMaxSide));
   r.cols = static_cast<std::uint64_t>(reader.required_integer("cols", 1, kMaxSide));
-  r.op = reader.choice("operator",
-                       {"softmax", "log_softmax", "layer_norm", "rms_norm", "sum", "max", "argmax", "var"});
+  r.op = reader.choice("operator", {"softmax", "log_softmax", "layer_norm", "rms_norm", "sum", "max", "argmax", "var"});
   r.over = reader.choice("over", {"rows", "cols", "all"});
   r.type = reader.data_type("dtype", DataType::kBf16);
   if (reader.given("threads")) r.threads = static_cast<std::uint32_t>(reader.integer("threads", 32, 1024));
@@ -115,8 +115,8 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
                        (is_norm || is_softmax ? 2.0 : 1.0);
   const double limit = target.memory_bytes > 0 ? static_cast<double>(target.memory_bytes) : 0x1p46;
   if (bytes > limit) {
-    reader.problem("rows", fmt::format("the tensors need {:.1f} GiB; the GPU has {:.1f} GiB", bytes / 0x1p30,
-                                       limit / 0x1p30));
+    reader.problem("rows",
+                   fmt::format("the tensors need {:.1f} GiB; the GPU has {:.1f} GiB", bytes / 0x1p30, limit / 0x1p30));
   }
   reader.finish();
   if (is_softmax) return softmax(r);

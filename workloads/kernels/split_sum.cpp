@@ -181,9 +181,12 @@ std::unique_ptr<TraceSource> make_flash_combine(const AttentionSplitConfig& c) {
   weigh.op.tensor_insts = rounded(kCombineTensorCounted * kWarps);
   const auto lanes = std::min(c.max_splits, kWarpLanes);
   const TreeLevel level{.combine = {.fma = 0, .alu = 2, .mufu = 0, .other = 0, .chain = 2}, .shuffles = 1};
-  scales.steps = {weigh, warp_reduce_step(level, lanes, kWarps), warp_reduce_step(level, lanes, kWarps),
-                  access_step(MemDir::kStore, lse, 32, 4, 1.0 / kWarps, kWarps)};
+  scales.steps = {weigh, warp_reduce_step(level, lanes, kWarps), warp_reduce_step(level, lanes, kWarps)};
   p.loops.push_back(scales);
+  CtaLoop result;
+  result.tile = parts_tile(1, c.rows, 1, c.rows_per_cta, CtaAxis::kX);
+  result.steps = {access_step(MemDir::kStore, lse, 32, 0, 1.0 / kWarps, kWarps)};
+  p.loops.push_back(result);
   const double vectors = static_cast<double>(c.rows_per_cta) * c.head_dim / (4.0 * kWarps * kWarpLanes);
   CtaLoop split;
   split.tile = rows_tile(c, CtaAxis::kX, c.head_dim);
