@@ -15,7 +15,7 @@ constexpr std::uint32_t kWarpLanes = 32;
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 // splitKreduce_kernel, calibration rows: a warp without rows takes 38 instructions, one with rows 96 at two splits and
-// 142 at twelve: 4.6 a split and 49 for scaling, conversion and the store. Wavefronts 4 and 2, one wide multiply.
+// 142 at twelve: 4.6 a split and 49 for scaling, conversion and the store. Wavefronts 4 and 2 (1), one wide multiply.
 constexpr double kSplitKEveryWarp = 38;
 constexpr double kSplitKActive = 48;
 constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
@@ -89,7 +89,7 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
     p.loops.push_back(batch);
   }
   CtaStep scaled = arithmetic_step(kSplitKActive, 20, warps, false);
-  scaled.op.smem_read_wavefronts = 2 * warps;
+  scaled.op.smem_read_wavefronts = c.active_wavefronts * warps;
   scaled.op.tensor_insts = warps;
   finish.steps = {scaled,
                   access_step(MemDir::kStore, out, bits_of(c.output), c.cols * bits_of(c.output) / 8, 1, warps)};
@@ -215,7 +215,7 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   l.grid = Dim3{1, static_cast<std::uint32_t>(c.rows), 1};
   l.block.x = kWarps * kWarpLanes;
   l.smem_dynamic_bytes = kWarps * c.head_dim * 4 + 64;
-  l.code_bytes = 8192;
+  l.code_bytes = 4096;
   CtaLoop first;
   first.tile = rows_tile(c, CtaAxis::kY, 1);
   CtaStep setup = arithmetic_step(kLeanSetup, 30, kWarps, false);

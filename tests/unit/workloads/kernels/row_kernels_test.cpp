@@ -47,7 +47,8 @@ TEST_CASE("softmax: PyTorch's form for every row length", "[workloads][rowwise]"
   CHECK(softmax(8, 32768, DataType::kBf16).form == SoftmaxForm::kGlobal);
 }
 
-TEST_CASE("softmax: each element is read and written once, three times where nothing keeps it", "[workloads][rowwise]") {
+TEST_CASE("softmax: each element is read and written once, three times where nothing keeps it",
+          "[workloads][rowwise]") {
   const std::uint64_t cols = GENERATE(16, 128, 512, 1024, 4096, 16384, 32768);
   const SoftmaxConfig c = softmax(40, cols, DataType::kBf16);
   const auto source = make_row_softmax(c);
@@ -110,9 +111,8 @@ TEST_CASE("reduce: every input is read once", "[workloads][rowwise]") {
   c.shape = GENERATE(ReduceShape{100, 512, true}, ReduceShape{1, 1000000, true}, ReduceShape{512, 4000, false});
   const auto source = make_tensor_reduce(c);
   const std::uint64_t sectors = c.shape.outputs * c.shape.inputs * 4 / 32;
-  const std::uint64_t staged = source->launch().buffers.size() > 2
-                                   ? std::uint64_t{source->launch().grid.x} * source->launch().grid.y
-                                   : 0;
+  const std::uint64_t staged =
+      source->launch().buffers.size() > 2 ? std::uint64_t{source->launch().grid.x} * source->launch().grid.y : 0;
   const std::uint64_t delivered = test::trace_totals(*source).delivered_sectors;
   CHECK(delivered >= sectors);
   CHECK(delivered <= sectors + 4 * staged + 32);
@@ -170,9 +170,9 @@ TEST_CASE("rowwise options: every operator builds, problems come together", "[wo
     INFO(op);
     CHECK(test::trace_totals(*k.source).delivered_sectors >= 64 * 1000 * 2 / 32);
   }
-  const std::string error = option_error(
-      {{"rows", "0"}, {"cols", "1001"}, {"operator", "layer_norm"}, {"threads", "33"}, {"dtype", "bf61"}});
-  CHECK_THAT(error, Catch::Contains("rows") && Catch::Contains("multiples of 4") &&
-                        Catch::Contains("multiple of 32") && Catch::Contains("bf16"));
+  const std::string error =
+      option_error({{"rows", "0"}, {"cols", "1001"}, {"operator", "layer_norm"}, {"threads", "33"}, {"dtype", "bf61"}});
+  CHECK_THAT(error, Catch::Contains("rows") && Catch::Contains("multiples of 4") && Catch::Contains("multiple of 32") &&
+                        Catch::Contains("bf16"));
   CHECK_THAT(option_error({{"rows", "2147483648"}, {"cols", "1024"}}), Catch::Contains("GiB"));
 }

@@ -33,9 +33,7 @@ std::string reason(const LaunchRow& row) {
   return {};
 }
 
-double error_of(std::uint64_t counted, double recorded) {
-  return (static_cast<double>(counted) - recorded) / recorded;
-}
+double error_of(std::uint64_t counted, double recorded) { return (static_cast<double>(counted) - recorded) / recorded; }
 
 }  // namespace
 
@@ -52,8 +50,7 @@ TEST_CASE("row-wise families: counts of recorded launches", "[workloads][rowwise
     const Launch& launch = built.source->launch();
     REQUIRE(launch.grid == *row.launch.grid);
     REQUIRE(launch.block == *row.launch.block);
-    const test::TraceTotals t =
-        test::trace_totals(*built.source, std::max<std::uint64_t>(1, launch.num_ctas() / 4096));
+    const test::TraceTotals t = test::trace_totals(*built.source, std::max<std::uint64_t>(1, launch.num_ctas() / 4096));
     CHECK(std::abs(error_of(t.warp_insts, row.number("warp_insts"))) < 0.04);
     CHECK(std::abs(error_of(t.delivered_sectors, row.number("l1_global_ld_sectors"))) < 0.001);
     if (row.number("smem_wavefronts") > 10000 && launch.block.x * launch.block.y != 512) {
@@ -70,8 +67,8 @@ TEST_CASE("row-wise families: counts of recorded launches", "[workloads][rowwise
 
 TEST_CASE("softmax names: other types, lengths and forms", "[workloads][rowwise][library]") {
   const std::string warp = "void (anonymous namespace)::softmax_warp_forward<";
-  CHECK(grid_of(row_of("softmax", "64,100", warp + "c10::Half, float, float, 7, true, false>(float*, c10::Half const*)")) ==
-        Dim3{8, 1, 1});
+  CHECK(grid_of(row_of("softmax", "64,100",
+                       warp + "c10::Half, float, float, 7, true, false>(float*, c10::Half const*)")) == Dim3{8, 1, 1});
   CHECK_THAT(reason(row_of("softmax", "64,300", warp + "float, float, float, 8, false, false>(float*)")),
              Catch::Contains("300 columns"));
   CHECK_THAT(reason(row_of("softmax", "64,300", warp + "float, float, float, 9, false, true>(float*)")),
@@ -130,11 +127,19 @@ TEST_CASE("triangle, split-K and attention sums: names and sizes", "[workloads][
   CHECK_THAT(reason(row_of("triu", "512,512", "at::triu_tril_kernel<float, int, true, 2, true>(int)")),
              Catch::Contains("in place"));
   const std::string split =
-      "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, __half, false, float, __half, __half, true, "
+      "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, __half, false, float, __half, __half, "
+      "true, "
       "false, false, false>(cublasLt::cublasSplitKParams<float>)";
   const BuiltKernel k = resolve_launch(row_of("gemm", "128,128,65536,TN", split, "fp16"), test::hopper_facts());
   CHECK(k.source->launch().grid == Dim3{4, 8, 1});
   CHECK(k.source->launch().buffers[0].bytes == 16 * 128 * 128 * 4);
+  LaunchRow after = row_of("gemm", "1,8192,28672,TN", split, "fp16");
+  after.producer_kernel = "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_splitK_TNT";
+  after.producer_grid = Dim3{2, 128, 1};
+  CHECK(resolve_launch(after, test::hopper_facts()).source->launch().buffers[0].bytes == 4 * 8192 * 4);
+  after.producer_kernel = "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_bf16_128x128_tn_align1>(T1::Params)";
+  after.producer_grid = Dim3{24, 1, 7};
+  CHECK(resolve_launch(after, test::hopper_facts()).source->launch().buffers[0].bytes == 7 * 8192 * 4);
   const std::string combine =
       "void pytorch_flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<64, 64, 256, 4, false, false, "
       "cutlass::half_t, Flash_kernel_traits<64, 64, 256, 4, cutlass::half_t> >, 8, 3, true>(Flash_fwd_params)";
