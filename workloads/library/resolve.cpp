@@ -94,6 +94,11 @@ std::string family_of(std::string_view kernel_name) {
   return family == nullptr ? std::string{} : family->family;
 }
 
+bool uses_producer(std::string_view kernel_name) {
+  const FamilyParser* family = find_family(canonical_kernel_name(kernel_name));
+  return family != nullptr && family->uses_producer;
+}
+
 BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   if (canonical.empty()) {
