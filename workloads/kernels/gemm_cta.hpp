@@ -82,6 +82,9 @@ struct GemmCtaPlan {
   std::uint32_t k_tiles = 0;
   std::uint32_t ahead = 0;  ///< K tiles in flight before the first one is used
   bool through_registers = false;
+  /// K tiles whose cp.async are one operation: as many as share a line where rows of a tile are narrower. Their data
+  /// comes a few tiles early; issuing each tile alone would make four times the events.
+  std::uint32_t tiles_per_load = 1;
   std::uint32_t streams = 1;        ///< they share the loads, the multiply-adds and the epilogue evenly
   std::uint32_t stream_warps = 0;   ///< of one stream
   std::uint32_t rows_per_part = 0;  ///< of the epilogue, all streams

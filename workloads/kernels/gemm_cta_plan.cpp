@@ -92,6 +92,9 @@ class Planner {
                                            access_bytes(plan_.addresses.b.pitch_bytes)});
     plan_.through_registers =
         config().copy == GemmCopy::kRegisters || (config().copy == GemmCopy::kAuto && narrow < kAsyncLeastBytes);
+    const bool k_rows = p.a_k_contiguous || p.b_k_contiguous;
+    const std::uint32_t row_bytes = config().tile_k * plan_.addresses.a.element_bytes;
+    plan_.tiles_per_load = k_rows && !plan_.through_registers ? std::max(1U, kLineBytes / row_bytes) : 1;
     plan_.ahead = plan_.through_registers ? 1 : config().stages - 1;
   }
 

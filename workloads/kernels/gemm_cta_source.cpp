@@ -108,14 +108,18 @@ class GemmCtaSource final : public TraceSource {
     return 1;
   }
 
-  /// A stream's share of one K tile: of its rows where K is contiguous, else of its K.
+  /// A stream's share of `tiles` K tiles: of their rows where K is contiguous, else of their K.
   void load_share(const StreamId& id, const State& state, const OperandView& view, std::uint32_t row0,
-                  std::uint32_t rows, Operation& op) const {
-    const std::uint32_t tile_k = plan_.config.tile_k;
+                  std::uint32_t rows, std::uint32_t tiles, Operation& op) const {
+    const std::uint32_t tile_k = tiles * plan_.config.tile_k;
     const std::uint32_t share = (view.k_contiguous ? rows : tile_k) / plan_.streams;
     const std::int64_t first_row = row0 + (view.k_contiguous ? std::int64_t{id.stream} * share : 0);
     const std::int64_t first_k =
-        std::int64_t{state.load} * tile_k + (view.k_contiguous ? 0 : std::int64_t{id.stream} * share);
+        std::int64_t{state.load} * plan_.config.tile_k + (view.k_contiguous ? 0 : std::int64_t{id.stream} * share);
+    op.pipe_work *= tiles;
+    op.issue_slots *= tiles;
+    op.warp_insts *= tiles;
+    op.smem_write_wavefronts *= tiles;
     if (first_row >= view.extent || first_k >= view.k) {
       return;  // predicated off, not requested
     }
@@ -124,18 +128,19 @@ class GemmCtaSource final : public TraceSource {
     op.mem.oob_rows = 0;
   }
 
-  /// Loads of one K tile. Beyond the last one nothing is issued, but an empty group is still committed.
+  /// Loads of the next K tile; those of a line's worth of K tiles are issued with the first of them.
   std::uint32_t load(const StreamId& id, State& state, Operation* out) const {
-    if (state.load >= state.k_end) {
-      ++state.load;
-      return 0;
+    const std::uint32_t next = state.load;
+    const bool issues = next < state.k_end && (next - state.k_begin) % plan_.tiles_per_load == 0;
+    if (issues) {
+      const std::uint32_t tiles = std::min(plan_.tiles_per_load, state.k_end - next);
+      out[0] = plan_.load_a;
+      load_share(id, state, plan_.addresses.a, state.row0, plan_.config.tile_m, tiles, out[0]);
+      out[1] = plan_.load_b;
+      load_share(id, state, plan_.addresses.b, state.col0, plan_.config.tile_n, tiles, out[1]);
     }
-    out[0] = plan_.load_a;
-    load_share(id, state, plan_.addresses.a, state.row0, plan_.config.tile_m, out[0]);
-    out[1] = plan_.load_b;
-    load_share(id, state, plan_.addresses.b, state.col0, plan_.config.tile_n, out[1]);
     ++state.load;
-    return 2;
+    return issues ? 2 : 0;
   }
 
   [[nodiscard]] Operation staged(const State& state) const {
@@ -146,7 +151,7 @@ class GemmCtaSource final : public TraceSource {
 
   std::uint32_t multiply(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
-    const std::uint32_t arrived = plan_.through_registers ? done + 1 : 2 * (done + 1);
+    const std::uint32_t arrived = plan_.through_registers ? done + 1 : 2 * (done / plan_.tiles_per_load + 1);
     const Wait synced{TokenClass::kNamedBarrier, 0, done + 1};
     std::uint32_t n = 0;
     if (plan_.streams > 1) {
