@@ -12,6 +12,8 @@
 #include "sim/app/prediction_csv.hpp"
 #include "sim/app/predictor.hpp"
 #include "sim/app/progress.hpp"
+#include "sim/app/validate_microbench.hpp"
+#include "sim/base/error.hpp"
 #include "sim/result/roofline.hpp"
 #include "validation/compare/report.hpp"
 
@@ -28,6 +30,8 @@ struct ValidateOptions {
   std::string html;
   bool rows = false;
   bool cycles_only = false;
+  bool microbench = false;
+  std::string only;
   double max_error_cycles = 0;  ///< per cent; 0 = no threshold
   int jobs = 1;
 };
@@ -129,6 +133,13 @@ int judge(const Comparison& comparison, double max_error_percent) {
 
 int validate(const ValidateOptions& options) {
   const GpuConfig gpu = load_gpu(options.gpu).config;
+  if (options.microbench) {
+    return validate_microbench({options.data, options.only, options.json, options.html, options.rows, options.jobs},
+                               gpu);
+  }
+  if (options.data.empty()) {
+    throw InputError("strata validate needs --data FILE, or --microbench");
+  }
   const MeasuredFile file = read_measured(options.data, gpu.chip.name);
   OutputSet outputs;
   const auto json = outputs.open(options.json, "--json");
@@ -156,11 +167,13 @@ void add_validate(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("validate", "scores the model against hardware counters");
   auto options = std::make_shared<ValidateOptions>();
   add_gpu_options(*command, options->gpu);
-  command
-      ->add_option("--data", options->data,
-                   "measured CSV: the columns of `predict` and what the hardware counted (sm_cycles, "
-                   "ncu_duration_ns, dram_read_bytes, ...; `split` names calibration and validation rows)")
-      ->required();
+  command->add_option("--data", options->data,
+                      "measured CSV: the columns of `predict` and what the hardware counted (sm_cycles, "
+                      "ncu_duration_ns, dram_read_bytes, ...; `split` names calibration and validation rows); with "
+                      "--microbench a folder that run_all.sh filled, or a folder of such folders");
+  command->add_flag("--microbench", options->microbench,
+                    "compares measured microbenchmarks, point by point, with the same ones as traces");
+  command->add_option("--only", options->only, "with --microbench: a program, or part of a microbenchmark's name");
   command->add_option("--json", options->json, "everything as JSON; - is standard output");
   command->add_option("--html", options->html, "tables and a scatter plot as one page");
   command->add_flag("--rows", options->rows, "lists every launch too");

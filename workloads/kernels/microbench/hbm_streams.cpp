@@ -1,0 +1,209 @@
+#include "workloads/kernels/microbench/hbm_streams.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace strata::microbench {
+
+namespace {
+
+constexpr std::uint32_t kWarps = 16;
+constexpr std::uint32_t kStepBytes = kWarps * kWarpLanes * 16;  ///< of one access of every thread of a CTA
+constexpr std::uint32_t kRegisters = 64;                        ///< two CTAs of 512 threads fit
+constexpr std::uint32_t kSectorBytes = 32;
+constexpr std::uint32_t kLoopInstructions = 4;
+
+Launch stream_launch(const char* name, std::uint32_t ctas) {
+  Launch l = bench_launch(name, ctas, kWarps);
+  l.registers_per_thread = kRegisters;
+  return l;
+}
+
+/// Keeps only some sectors of every line of a contiguous access.
+void keep_sectors(Operation& op, std::uint8_t sectors) {
+  const auto count = static_cast<std::uint32_t>(std::popcount(sectors));
+  const auto first = static_cast<std::uint32_t>(std::countr_zero(sectors));
+  const auto distance = count == 1 ? 0 : (static_cast<std::uint32_t>(std::bit_width(sectors)) - 1 - first) / (count - 1);
+  if (distance > 1) {  // sectors apart: as many rows as sectors
+    op.mem.row_pitch = std::int64_t{distance} * kSectorBytes;
+    op.mem.rows = op.mem.row_bytes / kLineBytes * count;
+    op.mem.row_bytes = kSectorBytes;
+  } else {
+    op.mem.row_pitch = kLineBytes;
+    op.mem.rows = op.mem.row_bytes / kLineBytes;
+    op.mem.row_bytes = count * kSectorBytes;
+  }
+  op.mem.address += first * kSectorBytes;
+}
+
+/// The iterations [first, first + count) of the loop; `loads` were issued by the sections before.
+Section iterations(const HbmStreamConfig& c, std::uint64_t first, std::uint64_t count, std::uint64_t steps) {
+  const std::uint64_t loads = std::uint64_t{c.reads} * c.unroll;
+  const std::uint64_t stores = std::uint64_t{c.writes} * c.unroll;
+  const std::uint64_t per_iteration = loads + 1 + stores;
+  return Section{count * per_iteration, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
+                   const std::uint64_t iteration = first + i / per_iteration;
+                   const std::uint64_t part = i % per_iteration;
+                   if (part == loads) {  // combines the values; it needs them all
+                     op = compute(Pipe::kAlu, static_cast<std::uint32_t>(4 * loads + kLoopInstructions), kWarps);
+                     op.waits[0] = wait_scoreboard((iteration + 1) * loads);
+                     return;
+                   }
+                   const bool load = part < loads;
+                   const std::uint64_t in_part = load ? part : part - loads - 1;
+                   const std::uint64_t arrays = load ? c.reads : c.writes;
+                   const std::uint64_t array = in_part % arrays + (load ? 0 : c.reads);
+                   const std::uint64_t step = (iteration * c.unroll + in_part / arrays) % steps;
+                   const std::uint64_t at = (step * c.ctas + id.cta) * kStepBytes;
+                   op = contiguous(load ? MemDir::kLoad : MemDir::kStore, kFirstAddress + array * c.pitch + at,
+                                   kStepBytes, kWarps);
+                   if (at >= c.bytes) {
+                     op.mem.row_bytes = 0;  // past the end: predicated off
+                   } else if (!load && c.write_sectors != 15) {
+                     keep_sectors(op, c.write_sectors);
+                   }
+                   if (load) op.completes[0] = signal_scoreboard();
+                 }};
+}
+
+}  // namespace
+
+std::uint32_t hbm_unroll(std::uint32_t reads) { return reads > 2 ? 1 : reads == 2 ? 2 : 4; }
+
+std::unique_ptr<TraceSource> make_hbm_stream(const HbmStreamConfig& c) {
+  Launch l = stream_launch("hbm_stream", c.ctas);
+  const std::uint64_t per_iteration = std::uint64_t{kStepBytes} * c.ctas * c.unroll;
+  const auto rounds = [&](std::uint64_t bytes) { return (bytes + per_iteration - 1) / per_iteration; };
+  const std::uint64_t all = rounds(c.bytes);
+  const std::uint64_t steps = all * c.unroll;
+  const std::uint64_t warm = std::min(rounds(c.warm_bytes), all);
+  const std::uint64_t timed_rounds = all * c.passes - warm;
+  const std::uint64_t loads = std::uint64_t{c.reads} * c.unroll;
+  std::vector<Section> sections{iterations(c, 0, warm, steps), once(stamp()), iterations(c, warm, timed_rounds, steps),
+                                once(stamp(wait_scoreboard(all * c.passes * loads)))};
+  return std::make_unique<Program>(std::move(l), std::move(sections));
+}
+
+std::unique_ptr<TraceSource> make_hbm_bulk_read(const HbmBulkConfig& c) {
+  constexpr std::uint32_t kCopy = 8192;
+  constexpr std::uint32_t kStages = 16;
+  Launch l = bench_launch("hbm_bulk_read", c.ctas, 4);
+  l.streams = {StreamInfo{0, 1, "producer"}};
+  l.smem_dynamic_bytes = kStages * kCopy;
+  std::fill_n(l.mbarrier_arrivals.begin(), kStages, std::uint16_t{1});
+  const auto each = [&](std::uint64_t bytes) { return (bytes / kCopy + c.ctas - 1) / c.ctas; };
+  const std::uint64_t copies = each(c.bytes);
+  const std::uint64_t warm = std::min(each(c.warm_bytes), copies);
+  const auto run = [&](std::uint64_t first, std::uint64_t count) {
+    return Section{count, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
+                     const std::uint64_t n = first + i;
+                     const std::uint64_t at = (n * c.ctas + id.cta) * kCopy;
+                     op.kind = OpKind::kTma;
+                     set_instructions(op, 8, 1);
+                     op.mem.address = kFirstAddress + at;
+                     op.mem.rows = 1;
+                     op.mem.row_bytes = at < c.bytes ? kCopy : 0;
+                     const auto slot = static_cast<std::uint8_t>(n % kStages);
+                     op.waits[0] = wait_for(TokenClass::kMbarrier, slot, n / kStages);
+                     op.completes[0] = signal(TokenClass::kMbarrier, slot);
+                   }};
+  };
+  // The stages of the last lap are awaited one after the other.
+  const Section drain{kStages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
+                        op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s),
+                                           (copies + kStages - 1 - s) / kStages));
+                      }};
+  std::vector<Section> sections{run(0, warm), once(stamp()), run(warm, copies - warm), drain, once(stamp())};
+  return std::make_unique<Program>(std::move(l), std::move(sections));
+}
+
+namespace {
+
+/// A warp instruction of random_rows covers 512 bytes: one piece of a row, or several short rows.
+class RandomRows final : public TraceSource {
+ public:
+  explicit RandomRows(const RandomRowsConfig& config) : config_(config), launch_(stream_launch("random_rows", config.ctas)) {}
+  [[nodiscard]] const Launch& launch() const override { return launch_; }
+
+  std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
+    // stamp, then per 4 words of a thread: 4 x 16 warp loads and the use of their values, then a stamp
+    const std::uint64_t last = std::uint64_t{config_.per_thread} / kAtOnce * (kLoads + 1) + 1;
+    std::uint32_t n = 0;
+    while (n < kLoads / 4 && cursor.state[0] <= last) {
+      const std::uint64_t i = cursor.state[0]++;
+      out[n++] = i == 0 || i == last ? stamp() : operation(id, i - 1);
+    }
+    return n;
+  }
+
+  [[nodiscard]] std::span<const std::uint64_t, 32> lane_addresses(std::uint32_t index) const override {
+    static thread_local std::array<std::uint64_t, 32> lanes{};
+    const std::uint32_t words_per_row = config_.row_bytes / 16;
+    const std::uint64_t rows = kSetBytes / config_.row_bytes;
+    for (std::uint64_t l = 0; l < lanes.size(); ++l) {
+      const std::uint64_t word = std::uint64_t{index} * kWarpLanes + l;
+      const std::uint64_t row = (word / words_per_row * kGolden >> 24) % rows;
+      lanes[l] = kFirstAddress + row * config_.row_bytes + word % words_per_row * 16;
+    }
+    return lanes;
+  }
+
+ private:
+  static constexpr std::uint64_t kAtOnce = 4;
+  static constexpr std::uint64_t kLoads = kAtOnce * kWarps;
+  static constexpr std::uint64_t kSetBytes = std::uint64_t{8} << 30;
+  static constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
+
+  [[nodiscard]] Operation operation(const StreamId& id, std::uint64_t i) const {
+    const std::uint64_t iteration = i / (kLoads + 1);
+    const std::uint64_t part = i % (kLoads + 1);
+    if (part == kLoads) {
+      Operation op = compute(Pipe::kAlu, 16 + kLoopInstructions, kWarps);
+      op.waits[0] = wait_scoreboard((iteration + 1) * kLoads);
+      return op;
+    }
+    Operation op = contiguous(MemDir::kLoad, 0, 512, 1);
+    by_one_warp(op);
+    op.issue_slots = part % kWarps == 0 ? 1 : 0;  // the sixteen warps issue side by side: once each
+    op.mem.pattern = Pattern::kTable;
+    op.mem.lane_bytes = 16;
+    const std::uint64_t word = iteration * kAtOnce + part / kWarps;
+    op.mem.table_index = static_cast<std::uint32_t>((word * config_.ctas + id.cta) * kWarps + part % kWarps);
+    op.completes[0] = signal_scoreboard();
+    return op;
+  }
+
+  RandomRowsConfig config_;
+  Launch launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<TraceSource> make_random_rows(const RandomRowsConfig& config) {
+  return std::make_unique<RandomRows>(config);
+}
+
+std::unique_ptr<TraceSource> make_strided_reads(const StridedConfig& c) {
+  Launch l = stream_launch("strided_reads", c.ctas);
+  constexpr std::uint64_t kPerWarp = kWarpLanes / 2;  // two lanes read the 32 bytes
+  constexpr std::uint64_t kUnroll = 4;                // what the compiler makes of the loop
+  const std::uint64_t per_step = kPerWarp * kWarps * c.ctas;
+  const std::uint64_t steps = (c.count + per_step - 1) / per_step;
+  const Section body{steps, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
+                       const std::uint64_t first = i * per_step + id.cta * kPerWarp * kWarps;
+                       op = contiguous(MemDir::kLoad, kFirstAddress + first * c.stride, kStepBytes, kWarps);
+                       op.mem.pattern = Pattern::kLanes;
+                       op.mem.lanes = kPerWarp;
+                       op.mem.lane_bytes = 16;
+                       op.mem.lane_pitch = static_cast<std::int32_t>(c.stride);
+                       op.mem.warp_pitch = static_cast<std::int64_t>(kPerWarp * c.stride);
+                       if (first >= c.count) op.mem.rows = 0;
+                       if (i >= kUnroll) op.waits[0] = wait_scoreboard(i / kUnroll * kUnroll);
+                       op.completes[0] = signal_scoreboard();
+                     }};
+  auto streams = timed(l, {body}, wait_scoreboard(steps));
+  return std::make_unique<Program>(std::move(l), std::move(streams));
+}
+
+}  // namespace strata::microbench
