@@ -76,41 +76,49 @@ void read_file(const fs::path& path, Run& run) {
   }
 }
 
-nlohmann::json read_origin(const fs::path& folder) {
+MicrobenchOrigin read_origin(const fs::path& folder) {
   const fs::path path = folder / "origin.json";
   std::ifstream in(path);
   if (!in) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, "cannot be opened; run_all.sh writes it"});
   }
-  const nlohmann::json origin = nlohmann::json::parse(in, nullptr, false);
-  if (!origin.is_object()) {
+  const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
+  if (!json.is_object()) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
   }
+  const auto number = [&](const char* key) {
+    const auto at = json.find(key);
+    if (at == json.end() || !at->is_number()) {
+      throw InputError(Diagnostic{path.string(), 0, 0, key, "expected a number"});
+    }
+    return at->get<std::int64_t>();
+  };
+  const auto text = [&](const char* key) {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_string() ? at->get<std::string>() : std::string("unknown");
+  };
+  MicrobenchOrigin origin;
+  origin.gpu = text("gpu");
+  origin.date = text("date_utc");
+  origin.sms = static_cast<int>(number("sms"));
+  origin.l2_bytes = number("l2_bytes");
+  origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz"));
+  origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz"));
   return origin;
 }
 
 /// Refuses measurements of a chip that differs from the description in what identifies it.
-void check_origin(const fs::path& folder, const nlohmann::json& origin, const GpuConfig& gpu) {
-  struct Fact {
-    const char* key;
-    const char* name;
-    double expected;
+void check_origin(const fs::path& folder, const MicrobenchOrigin& origin, const GpuConfig& gpu) {
+  const auto compare = [&](const char* key, const char* name, std::int64_t measured, std::int64_t described) {
+    if (measured != described) {
+      throw InputError(Diagnostic{(folder / "origin.json").string(), 0, 0, key,
+                                  fmt::format("was measured on {} with {} {}; {} has {}", origin.gpu, measured, name,
+                                              gpu.chip.name, described)});
+    }
   };
-  const Fact facts[] = {{"sms", "SMs", static_cast<double>(gpu.num_sms())},
-                        {"l2_bytes", "bytes of L2", static_cast<double>(gpu.l2.size_bytes)},
-                        {"memory_clock_mhz", "MHz of memory clock", static_cast<double>(gpu.clocks.hbm_mhz)}};
-  for (const Fact& fact : facts) {
-    const auto at = origin.find(fact.key);
-    if (at == origin.end() || !at->is_number()) {
-      throw InputError(Diagnostic{(folder / "origin.json").string(), 0, 0, fact.key, "expected a number"});
-    }
-    if (at->get<double>() != fact.expected) {
-      throw InputError(Diagnostic{
-          (folder / "origin.json").string(), 0, 0, fact.key,
-          fmt::format("was measured on {} with {} {}; {} has {}", origin.value("gpu", std::string("another GPU")),
-                      at->get<double>(), fact.name, gpu.chip.name, fact.expected)});
-    }
-  }
+  compare("sms", "SMs", origin.sms, gpu.num_sms());
+  compare("l2_bytes", "bytes of L2", origin.l2_bytes, gpu.l2.size_bytes);
+  compare("memory_clock_mhz", "MHz of memory clock", origin.memory_clock_mhz, gpu.clocks.hbm_mhz);
 }
 
 std::vector<fs::path> run_folders(const std::string& folder) {
@@ -168,13 +176,21 @@ struct Gathered {
 
 }  // namespace
 
+MicrobenchOrigin read_microbench_origin(const std::string& folder) {
+  return read_origin(run_folders(folder).front());
+}
+
+std::vector<MicrobenchRow> read_microbench_run(const std::string& folder) {
+  return read_run(run_folders(folder).front()).rows;
+}
+
 MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) {
   MicrobenchData out;
   std::vector<Run> runs;
   for (const fs::path& path : run_folders(folder)) {
-    const nlohmann::json origin = read_origin(path);
+    const MicrobenchOrigin origin = read_origin(path);
     check_origin(path, origin, gpu);
-    out.product = origin.value("gpu", std::string());
+    out.product = origin.gpu;
     out.runs.push_back(path.string());
     runs.push_back(read_run(path));
   }

@@ -1,6 +1,7 @@
 /// Reads what validation/microbench measured: one folder per run, one CSV per program, origin.json beside them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,20 @@ struct MicrobenchData {
   std::vector<std::string> runs;    ///< folders read
   std::string product;              ///< as origin.json names the GPU
 };
+
+/// What origin.json of a run states.
+struct MicrobenchOrigin {
+  std::string gpu;
+  std::string date;
+  int sms = 0;
+  std::int64_t l2_bytes = 0;
+  int sm_clock_mhz = 0;
+  int memory_clock_mhz = 0;
+};
+/// Of the first run in `folder`. Throws InputError when there is none or a fact is missing.
+[[nodiscard]] MicrobenchOrigin read_microbench_origin(const std::string& folder);
+/// The rows of the first run in `folder` as they are. Throws InputError as read_microbench() does.
+[[nodiscard]] std::vector<MicrobenchRow> read_microbench_run(const std::string& folder);
 
 /// Reads `folder`: a run, or a folder of runs. Rows of counters come from X_counters.csv.
 ///
