@@ -46,7 +46,7 @@ Mapping map_barrier(const MicrobenchRow& row) {
     constexpr std::uint32_t kIterations = 64;
     return one_trace("mbarrier arrive and wait", PointKind::kLatency, "mbarrier wake",
                      [] { return make_mbarrier_wake(kWork, kIterations); },
-                     [](const MicrobenchRun& run) { return run.slowest_cycles() / kIterations - kWork; });
+                     [](const MicrobenchRun& run) { return run.slowest_cycles() / kIterations / 2 - kWork; });
   }
   return not_simulated("fences and single barrier instructions: part of what instructions cost");
 }

@@ -19,8 +19,8 @@ constexpr std::uint64_t kLongest = 256 * kMiB;  ///< bytes of all arrays timed a
 constexpr std::uint64_t kWarm = 80 * kMiB;
 
 std::string key_of(const HbmStreamConfig& c) {
-  return fmt::format("hbm {} {} {} {} {} {} {} {} {}", c.bytes, c.warm_bytes, c.pitch, c.reads, c.writes, c.unroll,
-                     c.ctas, c.passes, c.write_sectors);
+  return fmt::format("hbm {} {} {} {} {} {} {} {} {} {} {}", c.bytes, c.warm_bytes, c.pitch, c.reads, c.writes, c.unroll,
+                     c.ctas, c.passes, c.write_sectors, c.after_flush, c.registers);
 }
 
 double timed_bytes(const HbmStreamConfig& c) {
@@ -63,14 +63,14 @@ Mapping mix(std::string name) {
   return stream("HBM read and write mixes", c);
 }
 
-Mapping bulk(const char* benchmark, PointKind kind, std::uint64_t bytes, std::uint32_t ctas, bool duration) {
-  HbmBulkConfig c{bytes, 0, ctas};
-  const std::uint64_t longest = std::min(kLongest, ctas * 4 * kMiB);
+Mapping bulk(const char* benchmark, PointKind kind, HbmBulkConfig c, bool duration) {
+  const std::uint64_t bytes = c.bytes;
+  const std::uint64_t longest = std::min(kLongest, c.ctas * 4 * kMiB);
   if (bytes > longest) {
     c.bytes = longest;
     c.warm_bytes = longest / 4;
   }
-  return one_trace(benchmark, kind, fmt::format("bulk {} {} {}", c.bytes, c.warm_bytes, c.ctas),
+  return one_trace(benchmark, kind, fmt::format("bulk {} {} {} {}", c.bytes, c.warm_bytes, c.ctas, c.after_flush),
                    [c] { return make_hbm_bulk_read(c); },
                    [c, duration](const MicrobenchRun& run) {
                      if (duration) return run.span_ns();
@@ -81,9 +81,10 @@ Mapping bulk(const char* benchmark, PointKind kind, std::uint64_t bytes, std::ui
 
 Mapping cold(const MicrobenchRow& row, bool by_bulk, bool duration) {
   const auto bytes = static_cast<std::uint64_t>(row.x) * kKiB;
-  if (by_bulk) return bulk("cold reads", PointKind::kCold, bytes, kSms, duration);
+  if (by_bulk) return bulk("cold reads", PointKind::kCold, {bytes, 0, kSms, true}, duration);
   HbmStreamConfig c = arrays(1, 0, bytes, 0);
   c.ctas = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / (512 * 16 * 4), 1, c.ctas));
+  c.after_flush = true;
   return one_trace("cold reads", PointKind::kCold, key_of(c), [c] { return make_hbm_stream(c); },
                    [c, duration](const MicrobenchRun& run) {
                      return duration ? run.span_ns() : timed_bytes(c) / run.span_ns();
@@ -91,7 +92,7 @@ Mapping cold(const MicrobenchRow& row, bool by_bulk, bool duration) {
 }
 
 Mapping random_rows(const MicrobenchRow& row) {
-  RandomRowsConfig c{static_cast<std::uint32_t>(row.x), 16, 2 * kSms};
+  RandomRowsConfig c{static_cast<std::uint32_t>(row.x), 64, 2 * kSms, true};
   return one_trace("HBM random rows", PointKind::kRate, fmt::format("random {}", c.row_bytes),
                    [c] { return make_random_rows(c); },
                    [c](const MicrobenchRun& run) { return 512.0 * 16 * c.per_thread * c.ctas / run.span_ns(); });
@@ -100,10 +101,10 @@ Mapping random_rows(const MicrobenchRow& row) {
 Mapping strided(const MicrobenchRow& row) {
   StridedConfig c;
   c.stride = static_cast<std::uint32_t>(row.x);
-  // 8 GiB at most, 4 Mi pieces at most; a quarter of that is long enough.
+  // 8 GiB at most, 4 Mi pieces at most.
   c.count = std::min<std::uint64_t>((std::uint64_t{8} << 30) / c.stride, std::uint64_t{4} << 20);
-  c.count = c.count > (1U << 20) ? c.count / 4 : c.count;
   c.ctas = 2 * kSms;
+  c.after_flush = true;
   return one_trace("HBM strided sectors", PointKind::kRate, fmt::format("strided {}", c.stride),
                    [c] { return make_strided_reads(c); },
                    [c](const MicrobenchRun& run) { return 32.0 * static_cast<double>(c.count) / run.span_ns(); });
@@ -122,10 +123,10 @@ Mapping map_hbm(const MicrobenchRow& row) {
   if (name == "write") return stream("HBM streams by size", arrays(0, 1, mib, 0));
   if (name == "copy_1r1w") return stream("HBM streams by size", arrays(1, 1, mib, 0));
   if (name == "triad_2r1w") return stream("HBM streams by size", arrays(2, 1, mib, 0));
-  if (name == "read_bulk") return bulk("HBM streams by size", PointKind::kRate, mib, kSms, false);
+  if (name == "read_bulk") return bulk("HBM streams by size", PointKind::kRate, {mib, 0, kSms, false}, false);
   if (name == "read_bulk_by_sms") {
     const auto sms = static_cast<std::uint32_t>(row.x);
-    return bulk("HBM reads by number of SMs", PointKind::kRate, sms * 16 * kMiB, sms, false);
+    return bulk("HBM reads by number of SMs", PointKind::kRate, {sms * 16 * kMiB, 0, sms, true}, false);
   }
   if (name == "random_rows") return random_rows(row);
   if (name == "stride_32B_of") return strided(row);
@@ -153,6 +154,7 @@ Mapping map_hbm_traffic(const MicrobenchRow& row) {
   }
   HbmStreamConfig c = arrays(0, 1, mib, 0);
   c.ctas = 4 * kSms;
+  c.registers = 32;
   c.unroll = 4;
   if (row.series == "write_clean" || row.series == "write_sectors_mask") {
     if (row.series == "write_sectors_mask") {

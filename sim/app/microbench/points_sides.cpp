@@ -101,18 +101,26 @@ Mapping map_l2_fabric(const MicrobenchRow& row, const Placement& placement) {
 namespace {
 
 /// Median clocks of the accesses of one turn: from the end of the stamp before each to the begin of the one after.
-/// @param skip  accesses of the same SM in earlier turns; @param touch, touches: which touch of each line
-double median_access(const MicrobenchRun& run, std::size_t sm, std::size_t skip, std::size_t stamps_before,
-                     std::size_t lines, std::size_t touch, std::size_t touches) {
+/// @param skip  stamps of the same SM in earlier turns; @param touch, touches: which touch of each line
+double median_access(const MicrobenchRun& run, std::size_t sm, std::size_t skip, std::size_t lines, std::size_t touch,
+                     std::size_t touches) {
   std::vector<double> v;
   const auto& s = run.stamps[sm];
   for (std::size_t i = 0; i < lines; ++i) {
-    const std::size_t at = skip + stamps_before + i * touches + touch;
+    const std::size_t at = skip + i * touches + touch;
     if (at + 1 < s.size()) v.push_back(run.time.sm_cycles(s[at + 1].begin - s[at].end));
   }
   if (v.empty()) return 0;
   std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
   return v[v.size() / 2];
+}
+
+SmList side_members(const Placement& placement, std::uint32_t side) {
+  SmList out;
+  for (std::uint32_t sm = 0; sm < placement.num_sms(); ++sm) {
+    if (placement.side(sm) == side) out.push_back(sm);
+  }
+  return out;
 }
 
 constexpr std::uint32_t kLines = 256;
@@ -161,25 +169,39 @@ std::optional<Access> access_of(const std::string& series, std::uint32_t x) {
 Mapping map_l2_partition(const MicrobenchRow& row, const Placement& placement) {
   const std::optional<Access> access = access_of(row.series, static_cast<std::uint32_t>(row.x));
   if (!access) return not_simulated("single lines and single SMs: the real hash and floor plan are not modelled");
-  std::uint32_t other = 0;
-  while (other + 1 < placement.num_sms() && placement.side(other) == placement.side(0)) ++other;
-  const SmList sms{0, other};
-  TouchConfig c;
-  c.group = placement.group(sms);
-  c.turns = access->turns;
-  c.lines = kLines;
-  const TouchConfig::Turn turn = c.turns[access->turn];
+  // Distance differs from SM to SM: the mean over pairs spread over the chip stands for the pair measured.
+  constexpr std::uint32_t kPairs = 4;
+  const SmList a_side = side_members(placement, placement.side(0));
+  const SmList b_side = side_members(placement, placement.side(0) ^ 1U);
+  const TouchConfig::Turn turn = access->turns[access->turn];
   // Every turn of an SM leaves one stamp more than it has accesses.
   std::size_t skip = 0;
   for (std::size_t t = 0; t < access->turn; ++t) {
-    if (c.turns[t].rank == turn.rank) skip += std::size_t{kLines} * c.turns[t].touches + 1;
+    if (access->turns[t].rank == turn.rank) skip += std::size_t{kLines} * access->turns[t].touches + 1;
   }
   std::string key = "touches";
-  for (const auto& t : c.turns) key += fmt::format(" {}{}{}", t.rank, t.touches, t.store);
-  return one_trace("single accesses by either side", PointKind::kLatency, key, [c] { return make_touches(c); },
-                   [=, touch = access->touch](const MicrobenchRun& run) {
-                     return median_access(run, sms[turn.rank], skip, 0, kLines, touch, turn.touches);
-                   });
+  for (const auto& t : access->turns) key += fmt::format(" {}{}{}", t.rank, t.touches, t.store);
+  MicrobenchPoint p;
+  p.benchmark = "single accesses by either side";
+  p.kind = PointKind::kLatency;
+  std::vector<std::uint32_t> who;
+  for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
+    const SmList sms{a_side[a_side.size() * pair / kPairs], b_side[b_side.size() * pair / kPairs]};
+    who.push_back(sms[turn.rank]);
+    TouchConfig c;
+    c.group = placement.group(sms);
+    c.turns = access->turns;
+    c.lines = kLines;
+    p.traces.push_back(PointTrace{fmt::format("{} pair {}", key, pair), [c] { return make_touches(c); }});
+  }
+  p.value = [=, touch = access->touch](std::span<const MicrobenchRun* const> runs) {
+    double sum = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      sum += median_access(*runs[i], who[i], skip, kLines, touch, turn.touches);
+    }
+    return sum / static_cast<double>(runs.size());
+  };
+  return Mapping{std::move(p), {}};
 }
 
 }  // namespace strata::app

@@ -44,21 +44,21 @@ std::unique_ptr<TraceSource> make_barriers(const BarrierConfig& c) {
 std::unique_ptr<TraceSource> make_mbarrier_wake(std::uint32_t work, std::uint32_t iterations) {
   Launch l = bench_launch("mbarrier_wake", 1, 2);
   one_stream_per_warp(l);
-  l.mbarrier_arrivals[0] = 1;
-  const Section waiter{iterations, [](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
-                         op = hold(wait_for(TokenClass::kMbarrier, 0, i + 1));
-                       }};
-  // The next round's work begins when the arrival has been made: nothing else is in the loop.
-  const Section sender{2 * std::uint64_t{iterations}, [=](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
-                         if (i % 2 == 1) {
-                           op = arrive(signal(TokenClass::kMbarrier, 0));
-                           return;
-                         }
-                         op = compute(Pipe::kAlu, 1, 1);
-                         op.dependent_latency = work / kAluLatency;
-                       }};
-  auto streams = timed(l, {waiter});
-  streams[1] = timed(l, {sender})[1];
+  l.mbarrier_arrivals[0] = l.mbarrier_arrivals[1] = 1;
+  // Warp 0 works, arrives at 0 and waits at 1; warp 1 waits at 0, works and arrives at 1.
+  const auto player = [&](std::uint8_t arrives, std::uint8_t waits, std::uint64_t ahead) {
+    return Section{2 * std::uint64_t{iterations}, [=](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
+                     if (i % 2 == 1) {
+                       op = arrive(signal(TokenClass::kMbarrier, arrives));
+                       return;
+                     }
+                     op = compute(Pipe::kAlu, 1, 1);
+                     op.dependent_latency = work / kAluLatency;
+                     op.waits[0] = wait_for(TokenClass::kMbarrier, waits, i / 2 + ahead);
+                   }};
+  };
+  auto streams = timed(l, {player(0, 1, 0)}, wait_for(TokenClass::kMbarrier, 1, iterations));
+  streams[1] = timed(l, {player(1, 0, 1)})[1];
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 

@@ -21,8 +21,8 @@ struct BarrierConfig {
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_barriers(const BarrierConfig& config);
 
-/// One warp waits at an mbarrier, another one arrives after `work` clocks, `iterations` times: what an iteration takes
-/// beyond the work is from arrival to wake-up and one __syncthreads.
+/// Two warps wake each other in turn through two mbarriers, `iterations` times, each after `work` clocks: half of what
+/// a round takes beyond the work is from an arrival to the waiter's next instruction.
 [[nodiscard]] std::unique_ptr<TraceSource> make_mbarrier_wake(std::uint32_t work, std::uint32_t iterations);
 
 }  // namespace strata::microbench

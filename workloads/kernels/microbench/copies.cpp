@@ -1,6 +1,7 @@
 #include "workloads/kernels/microbench/copies.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace strata::microbench {
 
@@ -50,6 +51,10 @@ Section drain(const CopyRingConfig& c, std::uint32_t warp) {
                  }};
 }
 
+void in_front(std::vector<Section>& sections, std::vector<Section> head) {
+  sections.insert(sections.begin(), std::make_move_iterator(head.begin()), std::make_move_iterator(head.end()));
+}
+
 }  // namespace
 
 std::unique_ptr<TraceSource> make_copy_ring(const CopyRingConfig& c) {
@@ -62,6 +67,10 @@ std::unique_ptr<TraceSource> make_copy_ring(const CopyRingConfig& c) {
   std::vector<std::vector<Section>> streams;
   for (std::uint32_t w = 0; w < c.warps; ++w) {
     streams.push_back(timed(l, {ring(c, w), drain(c, w)})[w == 0 ? 0 : l.streams.size() - 1]);
+  }
+  if (!c.store) {
+    in_front(streams.front(), bring_in([](const StreamId& id) { return kFirstAddress + id.cta * kRegion; },
+                                       static_cast<std::uint32_t>(kRegion)));
   }
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
@@ -79,6 +88,8 @@ std::unique_ptr<TraceSource> make_copy_burst(std::uint32_t bytes, std::uint32_t 
                        op.completes[0] = signal(TokenClass::kMbarrier, 0);
                      }};
   auto streams = timed(l, {body}, wait_for(TokenClass::kMbarrier, 0, laps));
+  in_front(streams.front(), bring_in([](const StreamId&) { return kFirstAddress; },
+                                     static_cast<std::uint32_t>(kBurst * bytes)));
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 
@@ -116,6 +127,9 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
     const Wait last = wait_for(TokenClass::kMbarrier, slot, c.tiles / kStages);
     streams.push_back(timed(l, {body}, last)[w]);
   }
+  in_front(streams.front(),
+           bring_in([c](const StreamId& id) { return kFirstAddress + id.cta / c.cluster * kRegion; },
+                    kStages * kMulticastTileBytes));
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 

@@ -10,14 +10,50 @@ namespace {
 
 constexpr std::uint32_t kWarps = 16;
 constexpr std::uint32_t kStepBytes = kWarps * kWarpLanes * 16;  ///< of one access of every thread of a CTA
-constexpr std::uint32_t kRegisters = 64;                        ///< two CTAs of 512 threads fit
 constexpr std::uint32_t kSectorBytes = 32;
 constexpr std::uint32_t kLoopInstructions = 4;
 
-Launch stream_launch(const char* name, std::uint32_t ctas) {
+constexpr std::uint32_t kRegisters = 64;  ///< two CTAs of 512 threads fit
+constexpr std::uint8_t kStoreSlot = 1;    ///< scoreboard slot of stores; loads use slot 0
+
+Launch stream_launch(const char* name, std::uint32_t ctas, std::uint32_t registers = kRegisters) {
   Launch l = bench_launch(name, ctas, kWarps);
-  l.registers_per_thread = kRegisters;
+  l.registers_per_thread = registers;
   return l;
+}
+
+/// What bench.cuh's flush leaves: an L2 full of another buffer, half of it dirty. All CTAs write 64 MiB and wait for
+/// one another; they must all be resident.
+std::vector<Section> flush(Launch& launch, std::uint32_t warps) {
+  constexpr std::uint64_t kFlushAddress = std::uint64_t{1} << 38;
+  constexpr std::uint64_t kFlushBytes = std::uint64_t{64} << 20;
+  constexpr std::uint8_t kFlushSlot = 7;
+  constexpr std::uint64_t kInFlight = 8;
+  launch.global_counters = 1;
+  const std::uint64_t ctas = launch.num_ctas();
+  const std::uint64_t step = std::uint64_t{warps} * kWarpLanes * 16;
+  const std::uint64_t stores = (kFlushBytes + step * ctas - 1) / (step * ctas);
+  const Section write{stores, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
+                        op = contiguous(MemDir::kStore, kFlushAddress + (i * ctas + id.cta) * step,
+                                        static_cast<std::uint32_t>(step), warps);
+                        op.completes[0] = signal(TokenClass::kScoreboard, kFlushSlot);
+                        if (i >= kInFlight) {
+                          op.waits[0] = wait_for(TokenClass::kScoreboard, kFlushSlot, i - kInFlight + 1);
+                        }
+                      }};
+  return {write,
+          once(arrive(signal(TokenClass::kGlobalCounter, 0), wait_for(TokenClass::kScoreboard, kFlushSlot, stores))),
+          once(hold(wait_for(TokenClass::kGlobalCounter, 0, ctas)))};
+}
+
+/// The sections of a launch, after a flush where one is asked for.
+std::vector<Section> prepared(Launch& launch, bool after_flush, std::uint32_t warps, std::vector<Section> sections) {
+  if (!after_flush) {
+    return sections;
+  }
+  std::vector<Section> all = flush(launch, warps);
+  all.insert(all.end(), sections.begin(), sections.end());
+  return all;
 }
 
 /// Keeps only some sectors of every line of a contiguous access.
@@ -63,8 +99,15 @@ Section iterations(const HbmStreamConfig& c, std::uint64_t first, std::uint64_t 
                    } else if (!load && c.write_sectors != 15) {
                      keep_sectors(op, c.write_sectors);
                    }
-                   if (load) op.completes[0] = signal_scoreboard();
+                   op.completes[0] = load ? signal_scoreboard() : signal(TokenClass::kScoreboard, kStoreSlot);
                  }};
+}
+
+/// A stamp once all loads and stores of so many iterations are done: what a finite store queue makes of the clock.
+Operation done_stamp(const HbmStreamConfig& c, std::uint64_t iterations) {
+  Operation op = stamp(wait_scoreboard(iterations * c.reads * c.unroll));
+  op.waits[1] = wait_for(TokenClass::kScoreboard, kStoreSlot, iterations * c.writes * c.unroll);
+  return op;
 }
 
 }  // namespace
@@ -72,22 +115,25 @@ Section iterations(const HbmStreamConfig& c, std::uint64_t first, std::uint64_t 
 std::uint32_t hbm_unroll(std::uint32_t reads) { return reads > 2 ? 1 : reads == 2 ? 2 : 4; }
 
 std::unique_ptr<TraceSource> make_hbm_stream(const HbmStreamConfig& c) {
-  Launch l = stream_launch("hbm_stream", c.ctas);
+  Launch l = stream_launch("hbm_stream", c.ctas, c.registers);
   const std::uint64_t per_iteration = std::uint64_t{kStepBytes} * c.ctas * c.unroll;
   const auto rounds = [&](std::uint64_t bytes) { return (bytes + per_iteration - 1) / per_iteration; };
   const std::uint64_t all = rounds(c.bytes);
   const std::uint64_t steps = all * c.unroll;
   const std::uint64_t warm = std::min(rounds(c.warm_bytes), all);
   const std::uint64_t timed_rounds = all * c.passes - warm;
-  const std::uint64_t loads = std::uint64_t{c.reads} * c.unroll;
-  std::vector<Section> sections{iterations(c, 0, warm, steps), once(stamp()), iterations(c, warm, timed_rounds, steps),
-                                once(stamp(wait_scoreboard(all * c.passes * loads)))};
+  std::vector<Section> sections{iterations(c, 0, warm, steps), once(done_stamp(c, warm)),
+                                iterations(c, warm, timed_rounds, steps), once(done_stamp(c, all * c.passes))};
+  sections = prepared(l, c.after_flush, kWarps, std::move(sections));
   return std::make_unique<Program>(std::move(l), std::move(sections));
 }
 
 std::unique_ptr<TraceSource> make_hbm_bulk_read(const HbmBulkConfig& c) {
   constexpr std::uint32_t kCopy = 8192;
   constexpr std::uint32_t kStages = 16;
+  constexpr std::uint32_t kAluLatency = 4;
+  // What a turn of the loop costs its thread: one SM alone gets 26.9 B/clk (read_bulk_by_sms), two get twice that.
+  constexpr std::uint32_t kLoopClocks = 304;
   Launch l = bench_launch("hbm_bulk_read", c.ctas, 4);
   l.streams = {StreamInfo{0, 1, "producer"}};
   l.smem_dynamic_bytes = kStages * kCopy;
@@ -101,6 +147,7 @@ std::unique_ptr<TraceSource> make_hbm_bulk_read(const HbmBulkConfig& c) {
                      const std::uint64_t at = (n * c.ctas + id.cta) * kCopy;
                      op.kind = OpKind::kTma;
                      set_instructions(op, 8, 1);
+                     op.dependent_latency = kLoopClocks / kAluLatency;
                      op.mem.address = kFirstAddress + at;
                      op.mem.rows = 1;
                      op.mem.row_bytes = at < c.bytes ? kCopy : 0;
@@ -115,30 +162,50 @@ std::unique_ptr<TraceSource> make_hbm_bulk_read(const HbmBulkConfig& c) {
                                            (copies + kStages - 1 - s) / kStages));
                       }};
   std::vector<Section> sections{run(0, warm), once(stamp()), run(warm, copies - warm), drain, once(stamp())};
+  sections = prepared(l, c.after_flush, 1, std::move(sections));
   return std::make_unique<Program>(std::move(l), std::move(sections));
 }
 
 namespace {
 
-/// A warp instruction of random_rows covers 512 bytes: one piece of a row, or several short rows.
+constexpr std::uint64_t kAtOnce = 4;  ///< words a thread asks for before it uses them
+constexpr std::uint64_t kLoadsAtOnce = kAtOnce * kWarps;
+
+/// Per four words of a thread: 4 x 16 warp loads and the use of their values. A warp instruction covers 512 bytes: one
+/// piece of a row, or several short rows.
+Section random_loads(const RandomRowsConfig& c) {
+  const std::uint64_t count = c.per_thread / kAtOnce * (kLoadsAtOnce + 1);
+  return Section{count, [c](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
+                   const std::uint64_t iteration = i / (kLoadsAtOnce + 1);
+                   const std::uint64_t part = i % (kLoadsAtOnce + 1);
+                   if (part == kLoadsAtOnce) {
+                     op = compute(Pipe::kAlu, 16 + kLoopInstructions, kWarps);
+                     op.waits[0] = wait_scoreboard((iteration + 1) * kLoadsAtOnce);
+                     return;
+                   }
+                   op = contiguous(MemDir::kLoad, 0, 512, 1);
+                   by_one_warp(op);
+                   op.issue_slots = part % kWarps == 0 ? 1 : 0;  // the sixteen warps issue side by side: once each
+                   op.mem.pattern = Pattern::kTable;
+                   op.mem.lane_bytes = 16;
+                   const std::uint64_t word = iteration * kAtOnce + part / kWarps;
+                   op.mem.table_index = static_cast<std::uint32_t>((word * c.ctas + id.cta) * kWarps + part % kWarps);
+                   op.completes[0] = signal_scoreboard();
+                 }};
+}
+
 class RandomRows final : public TraceSource {
  public:
-  explicit RandomRows(const RandomRowsConfig& config) : config_(config), launch_(stream_launch("random_rows", config.ctas)) {}
-  [[nodiscard]] const Launch& launch() const override { return launch_; }
-
+  explicit RandomRows(const RandomRowsConfig& c) : config_(c), program_(program_of(c)) {}
+  [[nodiscard]] const Launch& launch() const override { return program_.launch(); }
   std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
-    // stamp, then per 4 words of a thread: 4 x 16 warp loads and the use of their values, then a stamp
-    const std::uint64_t last = std::uint64_t{config_.per_thread} / kAtOnce * (kLoads + 1) + 1;
-    std::uint32_t n = 0;
-    while (n < kLoads / 4 && cursor.state[0] <= last) {
-      const std::uint64_t i = cursor.state[0]++;
-      out[n++] = i == 0 || i == last ? stamp() : operation(id, i - 1);
-    }
-    return n;
+    return program_.fetch(id, cursor, out);
   }
 
   [[nodiscard]] std::span<const std::uint64_t, 32> lane_addresses(std::uint32_t index) const override {
     static thread_local std::array<std::uint64_t, 32> lanes{};
+    constexpr std::uint64_t kSetBytes = std::uint64_t{8} << 30;
+    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;  // hbm.cu's hash
     const std::uint32_t words_per_row = config_.row_bytes / 16;
     const std::uint64_t rows = kSetBytes / config_.row_bytes;
     for (std::uint64_t l = 0; l < lanes.size(); ++l) {
@@ -150,32 +217,15 @@ class RandomRows final : public TraceSource {
   }
 
  private:
-  static constexpr std::uint64_t kAtOnce = 4;
-  static constexpr std::uint64_t kLoads = kAtOnce * kWarps;
-  static constexpr std::uint64_t kSetBytes = std::uint64_t{8} << 30;
-  static constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
-
-  [[nodiscard]] Operation operation(const StreamId& id, std::uint64_t i) const {
-    const std::uint64_t iteration = i / (kLoads + 1);
-    const std::uint64_t part = i % (kLoads + 1);
-    if (part == kLoads) {
-      Operation op = compute(Pipe::kAlu, 16 + kLoopInstructions, kWarps);
-      op.waits[0] = wait_scoreboard((iteration + 1) * kLoads);
-      return op;
-    }
-    Operation op = contiguous(MemDir::kLoad, 0, 512, 1);
-    by_one_warp(op);
-    op.issue_slots = part % kWarps == 0 ? 1 : 0;  // the sixteen warps issue side by side: once each
-    op.mem.pattern = Pattern::kTable;
-    op.mem.lane_bytes = 16;
-    const std::uint64_t word = iteration * kAtOnce + part / kWarps;
-    op.mem.table_index = static_cast<std::uint32_t>((word * config_.ctas + id.cta) * kWarps + part % kWarps);
-    op.completes[0] = signal_scoreboard();
-    return op;
+  static Program program_of(const RandomRowsConfig& c) {
+    Launch l = stream_launch("random_rows", c.ctas);
+    std::vector<Section> sections{once(stamp()), random_loads(c), once(stamp())};
+    sections = prepared(l, c.after_flush, kWarps, std::move(sections));
+    return Program(std::move(l), std::move(sections));
   }
 
   RandomRowsConfig config_;
-  Launch launch_;
+  Program program_;
 };
 
 }  // namespace
@@ -202,8 +252,9 @@ std::unique_ptr<TraceSource> make_strided_reads(const StridedConfig& c) {
                        if (i >= kUnroll) op.waits[0] = wait_scoreboard(i / kUnroll * kUnroll);
                        op.completes[0] = signal_scoreboard();
                      }};
-  auto streams = timed(l, {body}, wait_scoreboard(steps));
-  return std::make_unique<Program>(std::move(l), std::move(streams));
+  std::vector<Section> sections = timed(l, {body}, wait_scoreboard(steps)).front();
+  sections = prepared(l, c.after_flush, kWarps, std::move(sections));
+  return std::make_unique<Program>(std::move(l), std::move(sections));
 }
 
 }  // namespace strata::microbench

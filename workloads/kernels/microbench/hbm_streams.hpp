@@ -19,6 +19,8 @@ struct HbmStreamConfig {
   std::uint32_t ctas = 264;
   std::uint32_t passes = 1;        ///< times the arrays are walked
   std::uint8_t write_sectors = 15;  ///< which of the four sectors of a line are written
+  bool after_flush = false;        ///< begins with an L2 full of another buffer's dirty lines, as bench.cuh's flush leaves
+  std::uint32_t registers = 64;    ///< a thread; 64 lets two CTAs live on an SM
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_hbm_stream(const HbmStreamConfig& config);
 /// The unrolling that hbm.cu uses for so many arrays read.
@@ -29,6 +31,7 @@ struct HbmBulkConfig {
   std::uint64_t bytes = 0;
   std::uint64_t warm_bytes = 0;
   std::uint32_t ctas = 132;
+  bool after_flush = false;
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_hbm_bulk_read(const HbmBulkConfig& config);
 
@@ -37,6 +40,7 @@ struct RandomRowsConfig {
   std::uint32_t row_bytes = 32;
   std::uint32_t per_thread = 64;  ///< 16-byte words
   std::uint32_t ctas = 264;
+  bool after_flush = false;
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_random_rows(const RandomRowsConfig& config);
 
@@ -45,6 +49,7 @@ struct StridedConfig {
   std::uint32_t stride = 32;
   std::uint64_t count = 0;
   std::uint32_t ctas = 264;
+  bool after_flush = false;
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_strided_reads(const StridedConfig& config);
 

@@ -60,6 +60,15 @@ void one_stream_per_warp(Launch& launch) {
   launch.named_barrier_warps[kCtaBarrier] = warps;
 }
 
+void few_streams(Launch& launch) {
+  const auto each = static_cast<std::uint16_t>(launch.warps_per_cta() / kLoadStreams);
+  launch.streams.clear();
+  for (std::uint32_t s = 0; s < kLoadStreams; ++s) {
+    launch.streams.push_back(StreamInfo{static_cast<std::uint16_t>(s * each), each, "warps"});
+  }
+  launch.named_barrier_warps[kCtaBarrier] = kLoadStreams;
+}
+
 void set_instructions(Operation& op, std::uint32_t per_warp, std::uint32_t warps) {
   op.issue_slots = per_warp;
   op.warp_insts = per_warp * warps;
@@ -123,6 +132,18 @@ void by_one_warp(Operation& op) {
   op.pipe = Pipe::kNone;
   op.pipe_work = 0;
   op.warp_insts = 1;
+}
+
+std::vector<Section> bring_in(const std::function<std::uint64_t(const StreamId&)>& base, std::uint32_t bytes) {
+  constexpr std::uint32_t kStep = 16384;
+  constexpr std::uint8_t kSlot = 6;
+  const std::uint64_t steps = (bytes + kStep - 1) / kStep;
+  const Section loads{steps, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
+                        op = contiguous(MemDir::kLoad, base(id) + i * kStep, std::min(kStep, bytes), 1);
+                        by_one_warp(op);
+                        op.completes[0] = signal(TokenClass::kScoreboard, kSlot);
+                      }};
+  return {loads, once(hold(wait_for(TokenClass::kScoreboard, kSlot, steps)))};
 }
 
 std::vector<std::vector<Section>> timed(const Launch& launch, const std::vector<Section>& body, Wait last) {

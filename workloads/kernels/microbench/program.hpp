@@ -55,6 +55,11 @@ class Program final : public TraceSource {
 /// Replaces the streams by one for each warp and declares __syncthreads among them.
 void one_stream_per_warp(Launch& launch);
 
+/// Replaces the streams by a few that share the warps, so that they need not wait for one another, and declares
+/// __syncthreads among them. Each then covers `warps / kLoadStreams` warps.
+void few_streams(Launch& launch);
+inline constexpr std::uint32_t kLoadStreams = 4;
+
 /// Sets what each warp issues: slots and counted instructions.
 void set_instructions(Operation& op, std::uint32_t per_warp, std::uint32_t warps);
 
@@ -75,6 +80,10 @@ void set_instructions(Operation& op, std::uint32_t per_warp, std::uint32_t warps
 
 /// Makes a memory operation that of one warp of a stream of many: no issue slots of the others.
 void by_one_warp(Operation& op);
+
+/// Loads by one warp that bring `bytes` at `base(id)` into the L2. Slot 6 of the scoreboard counts them.
+[[nodiscard]] std::vector<Section> bring_in(const std::function<std::uint64_t(const StreamId&)>& base,
+                                            std::uint32_t bytes);
 
 /// The body of one stream between two stamps; where there are several streams, __syncthreads before and after.
 [[nodiscard]] std::vector<std::vector<Section>> timed(const Launch& launch, const std::vector<Section>& body,

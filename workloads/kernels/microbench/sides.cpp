@@ -15,11 +15,14 @@ constexpr std::uint32_t kAtOnce = 4;
 /// What a turn of lrc.cu's bulk loop costs its thread: 8 KiB at the 26.25 B/clk that one SM reaches, whatever it shares.
 constexpr std::uint32_t kBulkLoopClocks = 312;
 
-/// Loads of `chunk` bytes by all threads, four at a time before their values are used. Loads before: `before`.
+/// Loads of `chunk` bytes by all threads, four at a time before their values are used; a stream does its share. Loads
+/// before: `before`.
 Section sweep(std::uint32_t chunk, std::uint32_t warps, std::uint64_t count, std::uint64_t before,
               const std::function<std::uint64_t(const StreamId&)>& base) {
+  const std::uint32_t share = chunk / kLoadStreams;
   return Section{count, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
-                   op = contiguous(MemDir::kLoad, base(id) + i * chunk, chunk, warps);
+                   op = contiguous(MemDir::kLoad, base(id) + i * chunk + id.stream * share, share,
+                                   warps / kLoadStreams);
                    op.waits[0] = wait_scoreboard(before + i / kAtOnce * kAtOnce);
                    op.completes[0] = signal_scoreboard();
                  }};
@@ -44,6 +47,30 @@ Section only(const std::function<bool(const StreamId&)>& mine, Section section) 
                  }};
 }
 
+/// The streams of a CTA: each does its share of `before`, all meet, stream 0 arrives at the group, all wait for the
+/// group, and so on for every step; the stamps are around the last step.
+std::vector<std::vector<Section>> steps_in_group(const Group& group, const std::vector<Section>& steps,
+                                                 const std::vector<std::uint64_t>& loads_done) {
+  const auto cta = [](std::uint64_t n) { return wait_for(TokenClass::kNamedBarrier, kCtaBarrier, n); };
+  std::vector<std::vector<Section>> streams(kLoadStreams);
+  for (std::uint32_t s = 0; s < kLoadStreams; ++s) {
+    for (std::uint32_t k = 0; k < steps.size(); ++k) {
+      streams[s].push_back(steps[k]);
+      streams[s].push_back(
+          once(arrive(signal(TokenClass::kNamedBarrier, kCtaBarrier), wait_scoreboard(loads_done[k]))));
+      const bool last = k + 1 == steps.size();
+      if (last) {
+        if (s == 0) streams[s].push_back(once(stamp(cta(k + 1))));
+        continue;
+      }
+      if (s == 0) streams[s].push_back(once(arrive_at_group(cta(k + 1))));
+      const Wait all = group_passed(group, k + 1);
+      streams[s].push_back(once(s == 0 && k + 2 == steps.size() ? stamp(all) : hold(all)));
+    }
+  }
+  return streams;
+}
+
 }  // namespace
 
 std::unique_ptr<TraceSource> make_in_step(const InStepConfig& c) {
@@ -53,11 +80,21 @@ std::unique_ptr<TraceSource> make_in_step(const InStepConfig& c) {
   const std::uint64_t warm = c.cold ? 0 : chunks;
   if (!c.bulk) {
     Launch l = group_launch("in_step_loads", c.group, kLoadWarps);
-    std::vector<Section> sections{only(leads, sweep(kChunk, kLoadWarps, warm, 0, first)),
-                                  once(arrive_at_group(wait_scoreboard(warm))), once(stamp(group_passed(c.group, 1))),
-                                  skewed_start(c), sweep(kChunk, kLoadWarps, chunks, warm, first),
-                                  once(stamp(wait_scoreboard(warm + chunks)))};
-    return std::make_unique<Program>(std::move(l), std::move(sections), active_in(c.group));
+    few_streams(l);
+    Section run = sweep(kChunk, kLoadWarps, chunks, warm, first);
+    const Section start = skewed_start(c);
+    // The skew comes first: operation 0 of the timed step.
+    run = Section{run.count + 1, [start, make = run.make](const StreamId& id, std::uint64_t i, StreamCursor& cursor,
+                                                          Operation& op) {
+                    if (i == 0) {
+                      start.make(id, i, cursor, op);
+                    } else {
+                      make(id, i - 1, cursor, op);
+                    }
+                  }};
+    auto streams = steps_in_group(c.group, {only(leads, sweep(kChunk, kLoadWarps, warm, 0, first)), run},
+                                  {warm, warm + chunks});
+    return std::make_unique<Program>(std::move(l), std::move(streams), active_in(c.group));
   }
   Launch l = group_launch("in_step_copies", c.group, 1);
   std::fill_n(l.mbarrier_arrivals.begin(), kStages, std::uint16_t{1});
@@ -88,6 +125,7 @@ std::unique_ptr<TraceSource> make_in_step(const InStepConfig& c) {
 
 std::unique_ptr<TraceSource> make_fabric(const FabricReadConfig& c) {
   Launch l = group_launch("fabric", c.group, kSweepWarps);
+  few_streams(l);
   constexpr std::uint32_t kSweep = kSweepWarps * kWarpLanes * 16;
   const auto slice = [](const std::vector<int>& by, std::uint32_t bytes) {
     return [by, bytes](const StreamId& id) {
@@ -99,24 +137,16 @@ std::unique_ptr<TraceSource> make_fabric(const FabricReadConfig& c) {
   };
   const std::uint64_t fill = c.fill_bytes / kSweep;
   const std::uint64_t read = c.read_bytes / kSweep;
-  const auto reading = [&](std::uint64_t before) {
-    return only(taking_part(c.reads), sweep(kSweep, kSweepWarps, read, before, slice(c.reads, c.read_bytes)));
-  };
-  std::vector<Section> sections{
+  std::vector<Section> steps{
       only(taking_part(c.fills), sweep(kSweep, kSweepWarps, fill, 0, slice(c.fills, c.fill_bytes)))};
-  std::uint64_t done = fill;
-  std::uint32_t barriers = 0;
-  if (c.again) {
-    sections.push_back(once(arrive_at_group(wait_scoreboard(done))));
-    sections.push_back(once(hold(group_passed(c.group, ++barriers))));
-    sections.push_back(reading(done));
-    done += read;
+  std::vector<std::uint64_t> done{fill};
+  for (int k = 0; k < (c.again ? 2 : 1); ++k) {
+    steps.push_back(only(taking_part(c.reads),
+                         sweep(kSweep, kSweepWarps, read, done.back(), slice(c.reads, c.read_bytes))));
+    done.push_back(done.back() + read);
   }
-  sections.push_back(once(arrive_at_group(wait_scoreboard(done))));
-  sections.push_back(once(stamp(group_passed(c.group, ++barriers))));
-  sections.push_back(reading(done));
-  sections.push_back(once(stamp(wait_scoreboard(done + read))));
-  return std::make_unique<Program>(std::move(l), std::move(sections), active_in(c.group));
+  auto streams = steps_in_group(c.group, steps, done);
+  return std::make_unique<Program>(std::move(l), std::move(streams), active_in(c.group));
 }
 
 std::unique_ptr<TraceSource> make_touches(const TouchConfig& c) {
