@@ -33,7 +33,9 @@ double same(double v, const GpuConfig& /*gpu*/) { return v; }
 double less_issue(double v, const GpuConfig& /*gpu*/) { return std::round(v) - 1; }
 double whole(double v, const GpuConfig& /*gpu*/) { return std::round(v); }
 /// Bytes per SM clock to bytes per L2 clock.
-double per_l2_clock(double v, const GpuConfig& gpu) { return std::round(v * gpu.clocks.sm_max_mhz / gpu.clocks.l2_mhz); }
+double per_l2_clock(double v, const GpuConfig& gpu) {
+  return std::round(v * gpu.clocks.sm_max_mhz / gpu.clocks.l2_mhz);
+}
 double per_gpc_and_l2_clock(double v, const GpuConfig& gpu) {
   return per_l2_clock(v / static_cast<double>(gpu.topology.gpc_sms.size()), gpu);
 }
@@ -52,7 +54,9 @@ struct Rule {
 // Bytes of operands of one m64n8k16 bf16 wgmma: A 64 x 16, B 8 x 16, two bytes each.
 constexpr double kOperandBytes = 2304;
 // Multiply-adds of m16n8k16 over what one sub-partition does in a clock at the peak.
-double mma_share(double v, const GpuConfig& gpu) { return std::round(16.0 * 8 * 16 / (gpu.tensor.fma_16bit / 4.0) / v * 1000) / 1000; }
+double mma_share(double v, const GpuConfig& gpu) {
+  return std::round(16.0 * 8 * 16 / (gpu.tensor.fma_16bit / 4.0) / v * 1000) / 1000;
+}
 double operand_rate(double v, const GpuConfig& /*gpu*/) { return std::round(kOperandBytes / v / 8) * 8; }
 /// One drained group of one m64n64k16 instruction, less its own time of N / 2.
 double drained_latency(double v, const GpuConfig& /*gpu*/) { return std::round(v - 32); }
@@ -64,31 +68,42 @@ double still_dirty(double written, const GpuConfig& gpu) {
 double per_row(double v, const GpuConfig& /*gpu*/) { return std::round(v / 256 * 100) / 100; }
 
 constexpr std::array<Rule, 25> kRules{{
-    {"clocks.l2_mhz", "hbm_traffic", "stride", 64, "lts__cycles_elapsed.avg.per_second", hertz_to_mhz, "L2 cycles per second"},
+    {"clocks.l2_mhz", "hbm_traffic", "stride", 64, "lts__cycles_elapsed.avg.per_second", hertz_to_mhz,
+     "L2 cycles per second"},
     {"sm.alu_latency_cycles", "alu", "ffma_latency", 1, "", whole, "dependent FFMA"},
     {"sm.mufu_latency_cycles", "alu", "mufu_ex2_latency", 1, "", whole, "dependent MUFU.EX2"},
     {"smem.latency_cycles", "latency", "shared", 4096, "", less_issue, "dependent LDS, less one issue cycle"},
-    {"smem.conflict_latency_cycles", "shared_memory", "lds32_latency", 128, "", conflict_step, "32-way conflict: 31 wavefronts more"},
-    {"smem.dsmem_latency_cycles", "topology", "dsmem_latency_mean", -1, "", less_issue, "mean over pairs of SMs, less one issue cycle"},
+    {"smem.conflict_latency_cycles", "shared_memory", "lds32_latency", 128, "", conflict_step,
+     "32-way conflict: 31 wavefronts more"},
+    {"smem.dsmem_latency_cycles", "topology", "dsmem_latency_mean", -1, "", less_issue,
+     "mean over pairs of SMs, less one issue cycle"},
     {"smem.dsmem_bytes_per_cycle", "dsmem_atomics", "dsmem_load_one_cluster", 2, "", whole, "loads from a neighbour"},
     {"l1.latency_cycles", "latency", "load_ca", 32, "", less_issue, "dependent load that hits, less one issue cycle"},
     {"tma.issue_cycles", "tma", "bulk_2048B_2stages_interval", 8, "", whole, "eight warps that issue 2 KiB copies"},
     {"tma.row_cycles", "tma", "tile_row_4warps_interval", 16, "", per_row, "tiles of 256 rows of 16 bytes"},
     {"tma.bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_private_sm", 1, "", whole, "one SM, tiles that hit the L2"},
     {"tensor.wgmma_min_cycles", "wgmma", "bf16_rs_4inflight", 8, "", whole, "RS at N = 8"},
-    {"tensor.wgmma_operand_bytes_per_cycle", "wgmma", "bf16_ss_2wg", 8, "", operand_rate, "2304 operand bytes at N = 8, to 8 bytes"},
-    {"tensor.wgmma_latency_cycles", "wgmma", "bf16_ss_drained_n64", 1, "", drained_latency, "one instruction, fenced and awaited, less N / 2"},
+    {"tensor.wgmma_operand_bytes_per_cycle", "wgmma", "bf16_ss_2wg", 8, "", operand_rate,
+     "2304 operand bytes at N = 8, to 8 bytes"},
+    {"tensor.wgmma_latency_cycles", "wgmma", "bf16_ss_drained_n64", 1, "", drained_latency,
+     "one instruction, fenced and awaited, less N / 2"},
     {"tensor.mma_sync_latency_cycles", "mma_sync", "bf16_m16n8k16_chains", 1, "", whole, "one chain"},
-    {"tensor.mma_sync_efficiency", "mma_sync", "bf16_m16n8k16_4chains", 32, "", mma_share, "peak over the interval of 32 warps"},
+    {"tensor.mma_sync_efficiency", "mma_sync", "bf16_m16n8k16_4chains", 32, "", mma_share,
+     "peak over the interval of 32 warps"},
     {"xbar.sm_read_bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_private_sm", 1, "", whole, "one SM"},
     {"xbar.tpc_read_bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_shared_tpc", 2, "", whole, "both SMs of a TPC"},
-    {"xbar.gpc_read_bytes_per_cycle", "l2_bandwidth", "bulk_private_gpc", -1, "", per_l2_clock, "all SMs of a GPC, in L2 cycles"},
+    {"xbar.gpc_read_bytes_per_cycle", "l2_bandwidth", "bulk_private_gpc", -1, "", per_l2_clock,
+     "all SMs of a GPC, in L2 cycles"},
     {"xbar.sm_write_bytes_per_cycle", "l2_bandwidth", "bulk_store_private_sm", 1, "", whole, "one SM, bulk stores"},
-    {"xbar.gpc_write_bytes_per_cycle", "l2_bandwidth", "store_private_all_sum_of_rates", -1, "", per_gpc_and_l2_clock, "all SMs, divided by the GPCs, in L2 cycles"},
-    {"l2.dirty_limit", "hbm_traffic", "write_clean", 256, "dram__bytes_write.sum", still_dirty, "what 256 MiB written into a clean L2 leave there"},
+    {"xbar.gpc_write_bytes_per_cycle", "l2_bandwidth", "store_private_all_sum_of_rates", -1, "", per_gpc_and_l2_clock,
+     "all SMs, divided by the GPCs, in L2 cycles"},
+    {"l2.dirty_limit", "hbm_traffic", "write_clean", 256, "dram__bytes_write.sum", still_dirty,
+     "what 256 MiB written into a clean L2 leave there"},
     {"launch.ctas_per_cycle", "launch", "tiny_10k_rate", 128, "", same, "CTAs of 128 threads"},
     {"tlb.gpc_entries", "latency", "tlb_reach_pages", -1, "", whole, "largest number of pages without the step"},
-    {"tlb.miss_cycles", "latency", "tlb_step", -1, "", [](double v, const GpuConfig& gpu) { return std::round(v * gpu.clocks.l2_mhz / gpu.clocks.sm_max_mhz); }, "the step, in L2 cycles"},
+    {"tlb.miss_cycles", "latency", "tlb_step", -1, "",
+     [](double v, const GpuConfig& gpu) { return std::round(v * gpu.clocks.l2_mhz / gpu.clocks.sm_max_mhz); },
+     "the step, in L2 cycles"},
 }};
 
 void add_row(MicrobenchData& data, const char* bench, const char* series, double value) {

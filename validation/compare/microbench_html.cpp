@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "validation/compare/microbench_comparison.hpp"
 #include "sim/result/html_report.hpp"
+#include "validation/compare/microbench_comparison.hpp"
 
 namespace strata {
 
@@ -83,9 +83,10 @@ std::string plot_svg(std::vector<MicrobenchCurve> curves) {
   out += fmt::format("<text x=\"{}\" y=\"{}\">{:g}</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{:g} {}</text>\n",
                      kLeft, kTop + kHeight + 16, plot.x.low, kLeft + kWidth, kTop + kHeight + 16, plot.x.high,
                      html_escaped(row.x_unit));
-  out += fmt::format("<text x=\"{0}\" y=\"{1}\" text-anchor=\"end\">{2:.4g}</text><text x=\"{0}\" y=\"{3}\" "
-                     "text-anchor=\"end\">{4:.4g}</text><text x=\"{5}\" y=\"14\">{6}</text>\n",
-                     kLeft - 6, kTop + kHeight, plot.y.low, kTop + 8, plot.y.high, kLeft, html_escaped(row.unit));
+  out += fmt::format(
+      "<text x=\"{0}\" y=\"{1}\" text-anchor=\"end\">{2:.4g}</text><text x=\"{0}\" y=\"{3}\" "
+      "text-anchor=\"end\">{4:.4g}</text><text x=\"{5}\" y=\"14\">{6}</text>\n",
+      kLeft - 6, kTop + kHeight, plot.y.low, kTop + 8, plot.y.high, kLeft, html_escaped(row.unit));
   for (std::size_t i = 0; i < curves.size(); ++i) {
     out += line(plot, curves[i], false, kColors[i]) + line(plot, curves[i], true, kColors[i]);
     out += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", kLeft + kWidth + 12,
@@ -95,10 +96,10 @@ std::string plot_svg(std::vector<MicrobenchCurve> curves) {
 }
 
 std::string group_html(const MicrobenchGroup& group) {
-  std::string out = fmt::format("<h2>{}</h2>\n<p>{} points, mean absolute error {:.1f} %, bias {:+.1f} %{}</p>\n",
-                                html_escaped(group.name), group.points.size(), 100 * group.mean_abs_error(),
-                                100 * group.bias(),
-                                group.meets_aim() || group.known_gap.empty() ? "" : ". " + html_escaped(group.known_gap));
+  std::string out =
+      fmt::format("<h2>{}</h2>\n<p>{} points, mean absolute error {:.1f} %, bias {:+.1f} %{}</p>\n",
+                  html_escaped(group.name), group.points.size(), 100 * group.mean_abs_error(), 100 * group.bias(),
+                  group.meets_aim() || group.known_gap.empty() ? "" : ". " + html_escaped(group.known_gap));
   // One plot per unit and unit of x.
   std::vector<std::vector<MicrobenchCurve>> plots;
   for (MicrobenchCurve& curve : curves_of(group)) {

@@ -176,9 +176,7 @@ struct Gathered {
 
 }  // namespace
 
-MicrobenchOrigin read_microbench_origin(const std::string& folder) {
-  return read_origin(run_folders(folder).front());
-}
+MicrobenchOrigin read_microbench_origin(const std::string& folder) { return read_origin(run_folders(folder).front()); }
 
 std::vector<MicrobenchRow> read_microbench_run(const std::string& folder) {
   return read_run(run_folders(folder).front()).rows;

@@ -18,8 +18,8 @@ struct MicrobenchRow {
   std::string metric;  ///< hardware counter; empty when the program itself timed
   double value = 0;
   std::string unit;
-  double low = 0;   ///< lowest of the runs' values
-  double high = 0;  ///< highest
+  double low = 0;           ///< lowest of the runs' values
+  double high = 0;          ///< highest
   double sm_clock_mhz = 0;  ///< 0 when unknown
   int runs = 0;
 };

@@ -41,8 +41,8 @@ std::string sparkline(const MicrobenchCurve& curve, bool simulated) {
 /// The longest curve stands for its microbenchmark.
 std::string sparklines(const MicrobenchGroup& group) {
   const std::vector<MicrobenchCurve> curves = curves_of(group);
-  const auto longest = std::max_element(curves.begin(), curves.end(),
-                                        [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const auto longest =
+      std::max_element(curves.begin(), curves.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
   if (longest == curves.end() || longest->size() < 3) {
     return {};
   }
@@ -91,9 +91,9 @@ std::string microbench_points_text(const MicrobenchComparison& c) {
     out += fmt::format("\n{}\n{:<44} {:>18} {:>12} {:>12} {:>9}  {:>22}  {}\n", g.name, "series", "x", "measured",
                        "simulated", "error", "between runs", "unit");
     for (const MicrobenchPointResult& p : g.points) {
-      out += fmt::format("{:<44} {:>18} {:>12.5g} {:>12.5g} {:>+7.1f} %  {:>10.5g} {:>10.5g}  {}\n", p.row.series,
-                         x_of(p.row), p.row.value, p.simulated, kPercent * p.error(), p.row.low, p.row.high,
-                         p.row.unit);
+      out +=
+          fmt::format("{:<44} {:>18} {:>12.5g} {:>12.5g} {:>+7.1f} %  {:>10.5g} {:>10.5g}  {}\n", p.row.series,
+                      x_of(p.row), p.row.value, p.simulated, kPercent * p.error(), p.row.low, p.row.high, p.row.unit);
     }
   }
   return out;

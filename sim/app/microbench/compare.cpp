@@ -110,7 +110,8 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
     rows.push_back(std::move(mapped));
   }
   if (rows.empty()) {
-    throw InputError(Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
+    throw InputError(
+        Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
   }
   run_all(with_warm_pages(gpu), tasks, options);
   for (const MappedRow& mapped : rows) {

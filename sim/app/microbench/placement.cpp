@@ -22,8 +22,7 @@ Placement::Placement(const GpuConfig& gpu) : layout_(sm_layout(gpu.topology)) {
   for (const SmPlace& place : layout_) {
     side_.push_back(static_cast<std::uint32_t>(gpu.topology.gpc_partition[place.gpc]));
   }
-  const MicrobenchRun probe =
-      run_microbench(gpu, *microbench::make_placement_probe(num_sms()), gpu.clocks.sm_max_mhz);
+  const MicrobenchRun probe = run_microbench(gpu, *microbench::make_placement_probe(num_sms()), gpu.clocks.sm_max_mhz);
   double least = probe.cycles(0);
   for (std::uint32_t sm = 0; sm < num_sms(); ++sm) {
     least = std::min(least, probe.cycles(sm));

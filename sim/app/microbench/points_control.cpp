@@ -15,10 +15,9 @@ namespace {
 using namespace microbench;
 
 Mapping barriers(const char* benchmark, const BarrierConfig& c) {
-  return one_trace(benchmark, PointKind::kLatency,
-                   fmt::format("barriers {} {} {}", static_cast<int>(c.kind), c.warps, c.cluster),
-                   [c] { return make_barriers(c); },
-                   [c](const MicrobenchRun& run) { return run.slowest_cycles() / c.iterations; });
+  return one_trace(
+      benchmark, PointKind::kLatency, fmt::format("barriers {} {} {}", static_cast<int>(c.kind), c.warps, c.cluster),
+      [c] { return make_barriers(c); }, [c](const MicrobenchRun& run) { return run.slowest_cycles() / c.iterations; });
 }
 
 }  // namespace
@@ -44,9 +43,10 @@ Mapping map_barrier(const MicrobenchRow& row) {
   if (row.series == "mbarrier_arrive_to_wake") {
     constexpr std::uint32_t kWork = 500;
     constexpr std::uint32_t kIterations = 64;
-    return one_trace("mbarrier arrive and wait", PointKind::kLatency, "mbarrier wake",
-                     [] { return make_mbarrier_wake(kWork, kIterations); },
-                     [](const MicrobenchRun& run) { return run.slowest_cycles() / kIterations / 2 - kWork; });
+    return one_trace(
+        "mbarrier arrive and wait", PointKind::kLatency, "mbarrier wake",
+        [] { return make_mbarrier_wake(kWork, kIterations); },
+        [](const MicrobenchRun& run) { return run.slowest_cycles() / kIterations / 2 - kWork; });
   }
   return not_simulated("fences and single barrier instructions: part of what instructions cost");
 }
@@ -58,9 +58,9 @@ Mapping map_clusters(const MicrobenchRow& row) {
     if (name != "dsmem_latency_from_0") return not_simulated("facts about the card, or one pair of SMs of many");
     if (row.value < 100) return not_simulated("an SM's own shared memory through the cluster's window");
     constexpr std::uint32_t kHops = 256;
-    return one_trace("latency of another SM's shared memory", PointKind::kLatency, "remote chase",
-                     [] { return make_remote_chase(kHops); },
-                     [](const MicrobenchRun& run) { return run.slowest_cycles() / kHops; });
+    return one_trace(
+        "latency of another SM's shared memory", PointKind::kLatency, "remote chase",
+        [] { return make_remote_chase(kHops); }, [](const MicrobenchRun& run) { return run.slowest_cycles() / kHops; });
   }
   if (!starts_with(name, "dsmem_")) return not_simulated("atomics: the model has their traffic, not their units");
   RemoteReadConfig c;
@@ -72,9 +72,10 @@ Mapping map_clusters(const MicrobenchRow& row) {
     c.in_flight = 32;
   }
   const double bytes = static_cast<double>(c.bytes) * c.operations;
-  return one_trace("bytes per clock from another SM's shared memory", PointKind::kRate,
-                   fmt::format("remote {} {} {}", c.cluster, c.ctas, c.bytes), [c] { return make_remote_reads(c); },
-                   [bytes](const MicrobenchRun& run) { return bytes / run.slowest_cycles(); });
+  return one_trace(
+      "bytes per clock from another SM's shared memory", PointKind::kRate,
+      fmt::format("remote {} {} {}", c.cluster, c.ctas, c.bytes), [c] { return make_remote_reads(c); },
+      [bytes](const MicrobenchRun& run) { return bytes / run.slowest_cycles(); });
 }
 
 namespace {
@@ -101,9 +102,9 @@ Mapping map_empty(const MicrobenchRow& row) {
   if (row.metric != "sm__cycles_elapsed.max") return not_simulated("a counter that is not compared here");
   const auto threads = number_after(row.series, "empty_").value_or(32);
   const auto ctas = static_cast<std::uint32_t>(row.x);
-  return one_trace("empty kernels", PointKind::kLatency, fmt::format("empty {} {}", ctas, threads),
-                   [=] { return make_empty(ctas, threads); },
-                   [](const MicrobenchRun& run) { return run.result.sm_cycles; });
+  return one_trace(
+      "empty kernels", PointKind::kLatency, fmt::format("empty {} {}", ctas, threads),
+      [=] { return make_empty(ctas, threads); }, [](const MicrobenchRun& run) { return run.result.sm_cycles; });
 }
 
 }  // namespace
@@ -119,11 +120,13 @@ Mapping map_launch(const MicrobenchRow& row, const Placement& placement) {
     c.smem_bytes = *kib * 1024;
     c.work = kWork;
     c.store_last = false;
-    return one_trace("from one CTA to the next on its SM", PointKind::kLatency, fmt::format("quiet {} {}", *kib, row.x),
-                     [c] { return make_ctas(c); }, end_to_start);
+    return one_trace(
+        "from one CTA to the next on its SM", PointKind::kLatency, fmt::format("quiet {} {}", *kib, row.x),
+        [c] { return make_ctas(c); }, end_to_start);
   }
   const bool gap = take_suffix(name, "_end_to_next_start");
-  if (!gap && !take_suffix(name, "_rate")) return not_simulated("the same launch seen by another clock, or by the host");
+  if (!gap && !take_suffix(name, "_rate"))
+    return not_simulated("the same launch seen by another clock, or by the host");
   if (take_prefix(name, "cluster")) {
     c.cluster = number_after(name, "").value_or(1);
     name.erase(0, name.find('_') + 1);
@@ -142,11 +145,12 @@ Mapping map_launch(const MicrobenchRow& row, const Placement& placement) {
   }
   const std::string key = fmt::format("ctas {} {} {}", name, c.cluster, row.x);
   if (gap) {
-    return one_trace("from one CTA to the next on its SM", PointKind::kLatency, key, [c] { return make_ctas(c); },
-                     end_to_start);
+    return one_trace(
+        "from one CTA to the next on its SM", PointKind::kLatency, key, [c] { return make_ctas(c); }, end_to_start);
   }
-  return one_trace("rate of starting CTAs", PointKind::kRate, key, [c] { return make_ctas(c); },
-                   [ctas = c.ctas](const MicrobenchRun& run) { return start_rate(run, ctas); });
+  return one_trace(
+      "rate of starting CTAs", PointKind::kRate, key, [c] { return make_ctas(c); },
+      [ctas = c.ctas](const MicrobenchRun& run) { return start_rate(run, ctas); });
 }
 
 }  // namespace strata::app

@@ -18,15 +18,14 @@ constexpr std::uint32_t kTileUnrolled = 285;
 constexpr std::uint32_t kRowBytes = 128;
 
 Mapping ring(const char* benchmark, const CopyRingConfig& c, bool interval) {
-  return one_trace(benchmark, PointKind::kRate,
-                   fmt::format("ring {} {} {} {} {} {} {}", c.ctas, c.warps, c.stages, c.bytes, c.rows, c.store,
-                               c.thread_clocks),
-                   [c] { return make_copy_ring(c); },
-                   [c, interval](const MicrobenchRun& run) {
-                     const double copies = static_cast<double>(c.copies) * c.warps;
-                     return interval ? run.slowest_cycles() / copies
-                                     : copies * c.bytes * c.ctas / run.slowest_cycles();
-                   });
+  return one_trace(
+      benchmark, PointKind::kRate,
+      fmt::format("ring {} {} {} {} {} {} {}", c.ctas, c.warps, c.stages, c.bytes, c.rows, c.store, c.thread_clocks),
+      [c] { return make_copy_ring(c); },
+      [c, interval](const MicrobenchRun& run) {
+        const double copies = static_cast<double>(c.copies) * c.warps;
+        return interval ? run.slowest_cycles() / copies : copies * c.bytes * c.ctas / run.slowest_cycles();
+      });
 }
 
 /// "bulk_8192B_2stages" by warps, "tile128_size_4warps" by bytes, "tile_row_all_sms_1warps" by bytes of a row.
@@ -77,27 +76,30 @@ Mapping map_burst(const std::string& name, std::uint32_t bytes) {
   const std::uint32_t rows = tile ? bytes / kRowBytes : 0;
   constexpr std::uint32_t kLaps = 4;
   if (starts_with(name, "issue8_to_done_")) {
-    return one_trace("eight copies issued in a row", PointKind::kLatency, fmt::format("burst {} {}", bytes, rows),
-                     [=] { return make_copy_burst(bytes, rows, kLaps); },
-                     [](const MicrobenchRun& run) { return run.slowest_cycles() / kLaps; });
+    return one_trace(
+        "eight copies issued in a row", PointKind::kLatency, fmt::format("burst {} {}", bytes, rows),
+        [=] { return make_copy_burst(bytes, rows, kLaps); },
+        [](const MicrobenchRun& run) { return run.slowest_cycles() / kLaps; });
   }
   // What the eight issues take beyond the first: bursts of eight against single copies cannot tell it apart from the
   // latency, so it is the engine's pace over many tiny copies in flight.
   CopyRingConfig c{1, 8, 2, std::min(bytes, 1024U), tile ? std::min(bytes, 1024U) / kRowBytes : 0, false, 64, 0};
-  return one_trace("copy engine pace", PointKind::kRate, fmt::format("pace {} {}", c.bytes, c.rows),
-                   [c] { return make_copy_ring(c); },
-                   [c](const MicrobenchRun& run) { return run.slowest_cycles() / (static_cast<double>(c.copies) * c.warps); });
+  return one_trace(
+      "copy engine pace", PointKind::kRate, fmt::format("pace {} {}", c.bytes, c.rows),
+      [c] { return make_copy_ring(c); },
+      [c](const MicrobenchRun& run) { return run.slowest_cycles() / (static_cast<double>(c.copies) * c.warps); });
 }
 
 Mapping map_multicast(const std::string& where, std::uint32_t cluster) {
   MulticastConfig c;
   c.cluster = cluster;
   c.ctas = where == "all" ? 120 : cluster;
-  return one_trace("multicast", PointKind::kRate, fmt::format("multicast {} {}", c.cluster, c.ctas),
-                   [c] { return make_multicast(c); },
-                   [c](const MicrobenchRun& run) {
-                     return static_cast<double>(c.tiles) * kMulticastTileBytes / run.slowest_cycles();
-                   });
+  return one_trace(
+      "multicast", PointKind::kRate, fmt::format("multicast {} {}", c.cluster, c.ctas),
+      [c] { return make_multicast(c); },
+      [c](const MicrobenchRun& run) {
+        return static_cast<double>(c.tiles) * kMulticastTileBytes / run.slowest_cycles();
+      });
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ constexpr std::uint64_t kLongest = 256 * kMiB;  ///< bytes of all arrays timed a
 constexpr std::uint64_t kWarm = 80 * kMiB;
 
 std::string key_of(const HbmStreamConfig& c) {
-  return fmt::format("hbm {} {} {} {} {} {} {} {} {} {} {}", c.bytes, c.warm_bytes, c.pitch, c.reads, c.writes, c.unroll,
-                     c.ctas, c.passes, c.write_sectors, c.after_flush, c.registers);
+  return fmt::format("hbm {} {} {} {} {} {} {} {} {} {} {}", c.bytes, c.warm_bytes, c.pitch, c.reads, c.writes,
+                     c.unroll, c.ctas, c.passes, c.write_sectors, c.after_flush, c.registers);
 }
 
 double timed_bytes(const HbmStreamConfig& c) {
@@ -30,16 +30,18 @@ double timed_bytes(const HbmStreamConfig& c) {
 /// Streams of `bytes` per array; cut to a steady window where they are long.
 Mapping stream(const char* benchmark, HbmStreamConfig c) {
   const std::uint64_t arrays = c.reads + c.writes;
-  const bool cut = c.bytes * arrays > kLongest;
-  if (cut) {
+  // What is left dirty in the L2 at the end weighs more the shorter a stream is.
+  const bool cut = c.writes > 0 && c.bytes * arrays > kLongest;
+  if (c.writes == 0) {
+    c.bytes = std::min(c.bytes, kLongest / arrays);
+  } else if (cut) {
     const std::uint64_t step = std::uint64_t{8192} * c.ctas * c.unroll;  // of one iteration of the loop
     c.bytes = kLongest / arrays / step * step;
     c.warm_bytes = kWarm / arrays / step * step;
   }
-  return one_trace(benchmark, PointKind::kRate, key_of(c), [c] { return make_hbm_stream(c); },
-                   [c, cut](const MicrobenchRun& run) {
-                     return timed_bytes(c) / (cut ? run.mean_window_ns() : run.span_ns());
-                   });
+  return one_trace(
+      benchmark, PointKind::kRate, key_of(c), [c] { return make_hbm_stream(c); },
+      [c, cut](const MicrobenchRun& run) { return timed_bytes(c) / (cut ? run.mean_window_ns() : run.span_ns()); });
 }
 
 HbmStreamConfig arrays(std::uint32_t reads, std::uint32_t writes, std::uint64_t bytes, std::uint64_t pad) {
@@ -64,38 +66,32 @@ Mapping mix(std::string name) {
 }
 
 Mapping bulk(const char* benchmark, PointKind kind, HbmBulkConfig c, bool duration) {
-  const std::uint64_t bytes = c.bytes;
-  const std::uint64_t longest = std::min(kLongest, c.ctas * 4 * kMiB);
-  if (bytes > longest) {
-    c.bytes = longest;
-    c.warm_bytes = longest / 4;
-  }
-  return one_trace(benchmark, kind, fmt::format("bulk {} {} {} {}", c.bytes, c.warm_bytes, c.ctas, c.after_flush),
-                   [c] { return make_hbm_bulk_read(c); },
-                   [c, duration](const MicrobenchRun& run) {
-                     if (duration) return run.span_ns();
-                     return static_cast<double>(c.bytes - c.warm_bytes) /
-                            (c.warm_bytes > 0 ? run.mean_window_ns() : run.span_ns());
-                   });
+  c.bytes = std::min({c.bytes, kLongest, c.ctas * 4 * kMiB});
+  return one_trace(
+      benchmark, kind, fmt::format("bulk {} {} {}", c.bytes, c.ctas, c.after_flush),
+      [c] { return make_hbm_bulk_read(c); },
+      [c, duration](const MicrobenchRun& run) {
+        if (duration) return run.span_ns();
+        return static_cast<double>(c.bytes) / run.span_ns();
+      });
 }
 
 Mapping cold(const MicrobenchRow& row, bool by_bulk, bool duration) {
   const auto bytes = static_cast<std::uint64_t>(row.x) * kKiB;
-  if (by_bulk) return bulk("cold reads", PointKind::kCold, {bytes, 0, kSms, true}, duration);
+  if (by_bulk) return bulk("cold reads", PointKind::kCold, {bytes, kSms, true}, duration);
   HbmStreamConfig c = arrays(1, 0, bytes, 0);
   c.ctas = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / (512 * 16 * 4), 1, c.ctas));
   c.after_flush = true;
-  return one_trace("cold reads", PointKind::kCold, key_of(c), [c] { return make_hbm_stream(c); },
-                   [c, duration](const MicrobenchRun& run) {
-                     return duration ? run.span_ns() : timed_bytes(c) / run.span_ns();
-                   });
+  return one_trace(
+      "cold reads", PointKind::kCold, key_of(c), [c] { return make_hbm_stream(c); },
+      [c, duration](const MicrobenchRun& run) { return duration ? run.span_ns() : timed_bytes(c) / run.span_ns(); });
 }
 
 Mapping random_rows(const MicrobenchRow& row) {
   RandomRowsConfig c{static_cast<std::uint32_t>(row.x), 64, 2 * kSms, true};
-  return one_trace("HBM random rows", PointKind::kRate, fmt::format("random {}", c.row_bytes),
-                   [c] { return make_random_rows(c); },
-                   [c](const MicrobenchRun& run) { return 512.0 * 16 * c.per_thread * c.ctas / run.span_ns(); });
+  return one_trace(
+      "HBM random rows", PointKind::kRate, fmt::format("random {}", c.row_bytes), [c] { return make_random_rows(c); },
+      [c](const MicrobenchRun& run) { return 512.0 * 16 * c.per_thread * c.ctas / run.span_ns(); });
 }
 
 Mapping strided(const MicrobenchRow& row) {
@@ -105,9 +101,10 @@ Mapping strided(const MicrobenchRow& row) {
   c.count = std::min<std::uint64_t>((std::uint64_t{8} << 30) / c.stride, std::uint64_t{4} << 20);
   c.ctas = 2 * kSms;
   c.after_flush = true;
-  return one_trace("HBM strided sectors", PointKind::kRate, fmt::format("strided {}", c.stride),
-                   [c] { return make_strided_reads(c); },
-                   [c](const MicrobenchRun& run) { return 32.0 * static_cast<double>(c.count) / run.span_ns(); });
+  return one_trace(
+      "HBM strided sectors", PointKind::kRate, fmt::format("strided {}", c.stride),
+      [c] { return make_strided_reads(c); },
+      [c](const MicrobenchRun& run) { return 32.0 * static_cast<double>(c.count) / run.span_ns(); });
 }
 
 }  // namespace
@@ -123,10 +120,10 @@ Mapping map_hbm(const MicrobenchRow& row) {
   if (name == "write") return stream("HBM streams by size", arrays(0, 1, mib, 0));
   if (name == "copy_1r1w") return stream("HBM streams by size", arrays(1, 1, mib, 0));
   if (name == "triad_2r1w") return stream("HBM streams by size", arrays(2, 1, mib, 0));
-  if (name == "read_bulk") return bulk("HBM streams by size", PointKind::kRate, {mib, 0, kSms, false}, false);
+  if (name == "read_bulk") return bulk("HBM streams by size", PointKind::kRate, {mib, kSms, false}, false);
   if (name == "read_bulk_by_sms") {
     const auto sms = static_cast<std::uint32_t>(row.x);
-    return bulk("HBM reads by number of SMs", PointKind::kRate, {sms * 16 * kMiB, 0, sms, true}, false);
+    return bulk("HBM reads by number of SMs", PointKind::kRate, {sms * 16 * kMiB, sms, true}, false);
   }
   if (name == "random_rows") return random_rows(row);
   if (name == "stride_32B_of") return strided(row);
@@ -149,8 +146,9 @@ Mapping map_hbm_traffic(const MicrobenchRow& row) {
     c.stride = static_cast<std::uint32_t>(row.x);
     c.count = std::min<std::uint64_t>((std::uint64_t{2} << 30) / c.stride, std::uint64_t{2} << 20);
     c.ctas = 4 * kSms;
-    return one_trace("bytes from HBM by stride", PointKind::kTraffic, fmt::format("traffic stride {}", c.stride),
-                     [c] { return make_strided_reads(c); }, moved);
+    return one_trace(
+        "bytes from HBM by stride", PointKind::kTraffic, fmt::format("traffic stride {}", c.stride),
+        [c] { return make_strided_reads(c); }, moved);
   }
   HbmStreamConfig c = arrays(0, 1, mib, 0);
   c.ctas = 4 * kSms;
@@ -161,10 +159,14 @@ Mapping map_hbm_traffic(const MicrobenchRow& row) {
       c.bytes = c.pitch = 256 * kMiB;
       c.write_sectors = static_cast<std::uint8_t>(row.x);
     }
-    return one_trace("dirty bytes that leave the L2", PointKind::kTraffic, "traffic " + key_of(c),
-                     [c] { return make_hbm_stream(c); }, moved);
+    return one_trace(
+        "dirty bytes that leave the L2", PointKind::kTraffic, "traffic " + key_of(c),
+        [c] { return make_hbm_stream(c); }, moved);
   }
-  const int pass = row.series == "read_first" ? 1 : row.series == "read_second" ? 2 : row.series == "read_third" ? 3 : 0;
+  const int pass = row.series == "read_first"    ? 1
+                   : row.series == "read_second" ? 2
+                   : row.series == "read_third"  ? 3
+                                                 : 0;
   if (pass == 0) return not_simulated("an unknown series");
   c.reads = 1;
   c.writes = 0;

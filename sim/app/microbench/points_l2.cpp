@@ -41,10 +41,12 @@ std::optional<Parsed> parse(std::string series) {
                                                                            {"rotate_", SharedSet::kRotate}}};
   Parsed p;
   p.sum_of_rates = take_suffix(series, "_sum_of_rates");
-  const auto* engine = std::find_if(kEngines.begin(), kEngines.end(), [&](const auto& e) { return take_prefix(series, e.first); });
+  const auto* engine =
+      std::find_if(kEngines.begin(), kEngines.end(), [&](const auto& e) { return take_prefix(series, e.first); });
   if (engine == kEngines.end()) return std::nullopt;
   p.engine = engine->second;
-  const auto* set = std::find_if(kSets.begin(), kSets.end(), [&](const auto& s) { return take_prefix(series, s.first); });
+  const auto* set =
+      std::find_if(kSets.begin(), kSets.end(), [&](const auto& s) { return take_prefix(series, s.first); });
   if (set == kSets.end()) return std::nullopt;
   p.set = set->second;
   p.where = series;
@@ -57,7 +59,8 @@ const char* title(const Parsed& p) {
   if (p.where == "footprint") {
     return stores(p.engine) ? "store bandwidth of all SMs by footprint" : "read bandwidth of all SMs by footprint";
   }
-  if (p.where == "sm_footprint" || p.where == "gpc_footprint") return "read bandwidth of one SM and one GPC by footprint";
+  if (p.where == "sm_footprint" || p.where == "gpc_footprint")
+    return "read bandwidth of one SM and one GPC by footprint";
   if (p.where == "in_gpc" || p.where == "one_cpc" || p.where == "three_cpcs" || p.where == "each_gpc") {
     return stores(p.engine) ? "store bandwidth inside a GPC" : "read bandwidth inside a GPC";
   }
@@ -74,7 +77,9 @@ const char* title(const Parsed& p) {
 }
 
 /// Whole laps of every stage of every ring, as l2_bandwidth.cu rounds.
-std::uint32_t whole(std::uint64_t steps) { return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (steps + 11) / 12) * 12); }
+std::uint32_t whole(std::uint64_t steps) {
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (steps + 11) / 12) * 12);
+}
 
 /// The warm-up of a set that all read: each side of the L2 reads it once, dealt to its SMs.
 void deal_warm_up(const Placement& placement, const SmList& sms, L2StreamConfig& c) {
@@ -89,8 +94,8 @@ void deal_warm_up(const Placement& placement, const SmList& sms, L2StreamConfig&
   }
   c.warm_lane = placement.by_cta(lane);
   c.warm_lanes = placement.by_cta(lanes);
-  const std::uint32_t fewest = members[0] == 0 || members[1] == 0 ? std::max(members[0], members[1])
-                                                                  : std::min(members[0], members[1]);
+  const std::uint32_t fewest =
+      members[0] == 0 || members[1] == 0 ? std::max(members[0], members[1]) : std::min(members[0], members[1]);
   c.warm_steps = whole((c.chunks + fewest - 1) / fewest);
 }
 
@@ -147,15 +152,16 @@ Mapping map_l2_bandwidth(const MicrobenchRow& row, const Placement& placement) {
   std::string base = row.series;
   take_suffix(base, "_sum_of_rates");
   const double bytes = static_cast<double>(c.steps) * kStreamChunkBytes;
-  return one_trace(title(*p), PointKind::kRate, fmt::format("l2 {} {}", base, row.x), [c] { return make_l2_stream(c); },
-                   [bytes, sum = p->sum_of_rates, active = c.group.active](const MicrobenchRun& run) {
-                     if (!sum) return bytes * active / run.slowest_cycles();
-                     double total = 0;
-                     for (std::size_t sm = 0; sm < run.stamps.size(); ++sm) {
-                       if (run.cycles(sm) > 0) total += bytes / run.cycles(sm);
-                     }
-                     return total;
-                   });
+  return one_trace(
+      title(*p), PointKind::kRate, fmt::format("l2 {} {}", base, row.x), [c] { return make_l2_stream(c); },
+      [bytes, sum = p->sum_of_rates, active = c.group.active](const MicrobenchRun& run) {
+        if (!sum) return bytes * active / run.slowest_cycles();
+        double total = 0;
+        for (std::size_t sm = 0; sm < run.stamps.size(); ++sm) {
+          if (run.cycles(sm) > 0) total += bytes / run.cycles(sm);
+        }
+        return total;
+      });
 }
 
 }  // namespace strata::app

@@ -15,18 +15,18 @@ constexpr std::uint32_t kHops = 4096;
 constexpr std::uint32_t kCopies = 256;
 
 Mapping chase(const char* benchmark, const PointerChaseConfig& c) {
-  return one_trace(benchmark, PointKind::kLatency,
-                   fmt::format("chase {} {} {} {} {} {} {}", c.lines, c.stride, c.jitter, c.passes, c.lag, c.hops,
-                               c.through_l1),
-                   [c] { return make_pointer_chase(c); },
-                   [c](const MicrobenchRun& run) { return run.slowest_cycles() / static_cast<double>(c.hops); });
+  return one_trace(
+      benchmark, PointKind::kLatency,
+      fmt::format("chase {} {} {} {} {} {} {}", c.lines, c.stride, c.jitter, c.passes, c.lag, c.hops, c.through_l1),
+      [c] { return make_pointer_chase(c); },
+      [c](const MicrobenchRun& run) { return run.slowest_cycles() / static_cast<double>(c.hops); });
 }
 
 Mapping copies(const char* benchmark, const CopyChaseConfig& c) {
-  return one_trace(benchmark, PointKind::kLatency,
-                   fmt::format("copies {} {} {} {} {}", c.rows, c.row_bytes, c.row_pitch, c.step, c.copies),
-                   [c] { return make_copy_chase(c); },
-                   [c](const MicrobenchRun& run) { return run.slowest_cycles() / c.copies; });
+  return one_trace(
+      benchmark, PointKind::kLatency,
+      fmt::format("copies {} {} {} {} {}", c.rows, c.row_bytes, c.row_pitch, c.step, c.copies),
+      [c] { return make_copy_chase(c); }, [c](const MicrobenchRun& run) { return run.slowest_cycles() / c.copies; });
 }
 
 Mapping map_copies(const MicrobenchRow& row) {
@@ -52,9 +52,9 @@ Mapping map_latency(const MicrobenchRow& row) {
   const auto x = static_cast<std::uint64_t>(row.x);
   PointerChaseConfig c;
   if (row.series == "shared") {
-    return one_trace("shared-memory load latency", PointKind::kLatency, "shared chase",
-                     [] { return make_shared_chase(kHops); },
-                     [](const MicrobenchRun& run) { return run.slowest_cycles() / kHops; });
+    return one_trace(
+        "shared-memory load latency", PointKind::kLatency, "shared chase", [] { return make_shared_chase(kHops); },
+        [](const MicrobenchRun& run) { return run.slowest_cycles() / kHops; });
   }
   if (row.series == "load_ca") {
     c.lines = x * kKiB / kLineBytes;

@@ -40,15 +40,16 @@ Mapping map_lrc(const MicrobenchRow& row, const Placement& placement) {
   c.group = placement.group(*sms);
   const std::string key = fmt::format("lrc {} {} {} {}", name, c.bulk, c.skew, row.x);
   if (row.metric.empty()) {
-    return one_trace("reads in step: bytes per clock", PointKind::kRate, key, [c] { return make_in_step(c); },
-                     [c](const MicrobenchRun& run) { return c.bytes / run.slowest_cycles(); });
+    return one_trace(
+        "reads in step: bytes per clock", PointKind::kRate, key, [c] { return make_in_step(c); },
+        [c](const MicrobenchRun& run) { return c.bytes / run.slowest_cycles(); });
   }
   const double warm_sectors = c.bytes / kSectorBytes;
-  return one_trace("reads in step: sectors that reach the L2", PointKind::kTraffic, key,
-                   [c] { return make_in_step(c); },
-                   [warm_sectors](const MicrobenchRun& run) {
-                     return static_cast<double>(run.result.counters[Counter::kLtsFromSmSectors]) - warm_sectors;
-                   });
+  return one_trace(
+      "reads in step: sectors that reach the L2", PointKind::kTraffic, key, [c] { return make_in_step(c); },
+      [warm_sectors](const MicrobenchRun& run) {
+        return static_cast<double>(run.result.counters[Counter::kLtsFromSmSectors]) - warm_sectors;
+      });
 }
 
 Mapping map_l2_fabric(const MicrobenchRow& row, const Placement& placement) {
@@ -89,13 +90,14 @@ Mapping map_l2_fabric(const MicrobenchRow& row, const Placement& placement) {
   c.read_bytes = static_cast<std::uint32_t>(each);
   c.again = name == "again";
   const double bytes = static_cast<double>(each) * n;
-  return one_trace(c.again ? "second reads of what the other side filled" : "first reads of what the other side filled",
-                   PointKind::kRate, fmt::format("fabric {} {}", row.series, row.x), [c] { return make_fabric(c); },
-                   [bytes, sms = SmList(readers.begin(), readers.begin() + n)](const MicrobenchRun& run) {
-                     double slowest = 0;
-                     for (const std::uint32_t sm : sms) slowest = std::max(slowest, run.cycles(sm));
-                     return bytes / slowest;
-                   });
+  return one_trace(
+      c.again ? "second reads of what the other side filled" : "first reads of what the other side filled",
+      PointKind::kRate, fmt::format("fabric {} {}", row.series, row.x), [c] { return make_fabric(c); },
+      [bytes, sms = SmList(readers.begin(), readers.begin() + n)](const MicrobenchRun& run) {
+        double slowest = 0;
+        for (const std::uint32_t sm : sms) slowest = std::max(slowest, run.cycles(sm));
+        return bytes / slowest;
+      });
 }
 
 namespace {
@@ -153,9 +155,8 @@ std::optional<Access> access_of(const std::string& series, std::uint32_t x) {
   if (take_prefix(name, "write_")) {
     const bool by_b = take_prefix(name, "b_writes_then_");
     if (!by_b && !take_prefix(name, "a_writes_then_")) return std::nullopt;
-    a.turns = {{kA, 1, false}, {kB, 1, false}, {by_b ? kB : kA, 1, true},
-               {kA, 1, false}, {kB, 1, false}, {kA, 1, false},
-               {kB, 1, false}};
+    a.turns = {{kA, 1, false}, {kB, 1, false}, {by_b ? kB : kA, 1, true}, {kA, 1, false}, {kB, 1, false},
+               {kA, 1, false}, {kB, 1, false}};
     const auto* at = std::find_if(kAfterWrite.begin(), kAfterWrite.end(), [&](const char* s) { return name == s; });
     if (at == kAfterWrite.end()) return std::nullopt;
     a.turn = 3 + static_cast<std::size_t>(at - kAfterWrite.begin());

@@ -32,19 +32,21 @@ constexpr std::array<NamedSharedOp, 10> kSharedOps{{{"lds32", SharedOp::kLoad32}
 Mapping shared(const char* benchmark, PointKind kind, const SharedAccessConfig& c) {
   const double instructions =
       c.iterations * static_cast<double>(kSharedPerIteration) * (c.chained ? 1U : working_warps(c));
-  return one_trace(benchmark, kind,
-                   fmt::format("shared {} {} {} {} {} {} {}", static_cast<int>(c.op), c.pitch, c.mask, c.warps, c.smsps,
-                               c.iterations, c.chained),
-                   [c] { return make_shared_access(c); },
-                   [instructions](const MicrobenchRun& run) { return run.slowest_cycles() / instructions; });
+  return one_trace(
+      benchmark, kind,
+      fmt::format("shared {} {} {} {} {} {} {}", static_cast<int>(c.op), c.pitch, c.mask, c.warps, c.smsps,
+                  c.iterations, c.chained),
+      [c] { return make_shared_access(c); },
+      [instructions](const MicrobenchRun& run) { return run.slowest_cycles() / instructions; });
 }
 
 Mapping l1_rate(bool cp_async, std::uint32_t warps) {
   constexpr std::uint32_t kIterations = 64;
   const double instructions = static_cast<double>(kIterations) * kSharedPerIteration * warps;
-  return one_trace("L1 and cp.async instructions by warps", PointKind::kRate, fmt::format("l1 {} {}", cp_async, warps),
-                   [=] { return make_l1_access(cp_async, warps, kIterations); },
-                   [instructions](const MicrobenchRun& run) { return run.slowest_cycles() / instructions; });
+  return one_trace(
+      "L1 and cp.async instructions by warps", PointKind::kRate, fmt::format("l1 {} {}", cp_async, warps),
+      [=] { return make_l1_access(cp_async, warps, kIterations); },
+      [instructions](const MicrobenchRun& run) { return run.slowest_cycles() / instructions; });
 }
 
 }  // namespace
@@ -53,7 +55,8 @@ Mapping map_shared_memory(const MicrobenchRow& row) {
   std::string name = row.series;
   const auto x = static_cast<std::uint32_t>(row.x);
   if (name == "ldg32_l1_rate_warps" || name == "cp_async16_l1_rate_warps") return l1_rate(name[0] == 'c', x);
-  const auto* op = std::find_if(kSharedOps.begin(), kSharedOps.end(), [&](const auto& o) { return take_prefix(name, o.name); });
+  const auto* op =
+      std::find_if(kSharedOps.begin(), kSharedOps.end(), [&](const auto& o) { return take_prefix(name, o.name); });
   if (op == kSharedOps.end()) return not_simulated("an unknown instruction");
   SharedAccessConfig c;
   c.op = op->op;
@@ -107,8 +110,9 @@ Mapping map_alu(const MicrobenchRow& row) {
   if (!instruction) return not_simulated("an unknown instruction");
   c.instruction = *instruction;
   const double each = static_cast<double>(c.iterations) * kPerInstructionLoop * std::max(1.0, c.warps / 4.0);
-  return one_trace(benchmark, kind, "alu " + row.series, [c] { return make_instructions(c); },
-                   [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
+  return one_trace(
+      benchmark, kind, "alu " + row.series, [c] { return make_instructions(c); },
+      [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
 }
 
 namespace {
@@ -141,15 +145,16 @@ Mapping beside(const MicrobenchRow& row, const MmaShape& shape, const std::strin
   c.pipe = p->pipe;
   c.partner_chains = p->chains;
   const double each = 4.0 * kMmaPerChain * c.iterations * std::max(1.0, c.mma_warps / 4.0);
-  return one_trace("mma.sync beside other warps", PointKind::kRate, "mma " + row.series + fmt::format(" {}", row.x),
-                   [c] { return make_mma_beside(c); },
-                   [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
+  return one_trace(
+      "mma.sync beside other warps", PointKind::kRate, "mma " + row.series + fmt::format(" {}", row.x),
+      [c] { return make_mma_beside(c); }, [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
 }
 
 }  // namespace
 
 Mapping map_mma_sync(const MicrobenchRow& row) {
-  if (starts_with(row.series, "alone_")) return not_simulated("a partner on another sub-partition: the chain's latency");
+  if (starts_with(row.series, "alone_"))
+    return not_simulated("a partner on another sub-partition: the chain's latency");
   const std::size_t cut = row.series.find('_', row.series.find("_m16") + 1);
   const std::optional<MmaShape> shape = mma_shape(row.series.substr(0, cut));
   if (!shape || cut == std::string::npos) return not_simulated("an unknown shape");
@@ -166,10 +171,10 @@ Mapping map_mma_sync(const MicrobenchRow& row) {
   }
   const double each = static_cast<double>(kMmaPerChain) * c.chains * c.iterations * std::max(1.0, c.warps / 4.0);
   const bool latency = c.chains == 1 && c.warps <= 4;
-  return one_trace(latency ? "mma.sync latency" : "mma.sync interval by chains and warps",
-                   latency ? PointKind::kLatency : PointKind::kRate, fmt::format("mma {} {}", row.series, row.x),
-                   [c] { return make_mma_sync(c); },
-                   [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
+  return one_trace(
+      latency ? "mma.sync latency" : "mma.sync interval by chains and warps",
+      latency ? PointKind::kLatency : PointKind::kRate, fmt::format("mma {} {}", row.series, row.x),
+      [c] { return make_mma_sync(c); }, [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
 }
 
 namespace {
@@ -210,7 +215,8 @@ Mapping map_wgmma(const MicrobenchRow& row) {
   std::string name = row.series;
   if (starts_with(name, "clock_")) return not_simulated("the clock under load: the clock model's business");
   if (take_suffix(name, "_fill_rate")) return not_simulated("the producers' own rate, a property of their loop");
-  const auto* type = std::find_if(kWgmmaTypes.begin(), kWgmmaTypes.end(), [&](const auto& t) { return take_prefix(name, t.name); });
+  const auto* type =
+      std::find_if(kWgmmaTypes.begin(), kWgmmaTypes.end(), [&](const auto& t) { return take_prefix(name, t.name); });
   if (type == kWgmmaTypes.end() || name.size() < 3) return not_simulated("an unknown type");
   WgmmaConfig c;
   c.k = type->k;
@@ -219,9 +225,10 @@ Mapping map_wgmma(const MicrobenchRow& row) {
   const char* benchmark = wgmma_series(name.substr(3), static_cast<std::uint32_t>(row.x), c);
   if (benchmark == nullptr) return not_simulated("fills by all SMs at once, or a producer that does nothing");
   const double each = static_cast<double>(c.groups) * c.per_group * c.warpgroups;
-  return one_trace(benchmark, c.drain && c.per_group == 1 ? PointKind::kLatency : PointKind::kRate,
-                   fmt::format("wgmma {} {}", row.series, row.x), [c] { return make_wgmma(c); },
-                   [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
+  return one_trace(
+      benchmark, c.drain && c.per_group == 1 ? PointKind::kLatency : PointKind::kRate,
+      fmt::format("wgmma {} {}", row.series, row.x), [c] { return make_wgmma(c); },
+      [each](const MicrobenchRun& run) { return run.slowest_cycles() / each; });
 }
 
 }  // namespace strata::app

@@ -1,4 +1,5 @@
-/// Barriers: __syncthreads and named barriers by threads, mbarriers, cluster barriers. validation/microbench/barrier.cu.
+/// Barriers: __syncthreads and named barriers by threads, mbarriers, cluster barriers.
+/// validation/microbench/barrier.cu.
 #pragma once
 
 #include <memory>

@@ -88,8 +88,8 @@ std::unique_ptr<TraceSource> make_copy_burst(std::uint32_t bytes, std::uint32_t 
                        op.completes[0] = signal(TokenClass::kMbarrier, 0);
                      }};
   auto streams = timed(l, {body}, wait_for(TokenClass::kMbarrier, 0, laps));
-  in_front(streams.front(), bring_in([](const StreamId&) { return kFirstAddress; },
-                                     static_cast<std::uint32_t>(kBurst * bytes)));
+  in_front(streams.front(),
+           bring_in([](const StreamId&) { return kFirstAddress; }, static_cast<std::uint32_t>(kBurst * bytes)));
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 
@@ -107,8 +107,8 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
   std::vector<std::vector<Section>> streams;
   for (std::uint32_t w = 0; w < kStages; ++w) {
     const auto slot = static_cast<std::uint8_t>(w);
-    const Section body{2 * std::uint64_t{c.tiles / kStages}, [=](const StreamId& id, std::uint64_t i, StreamCursor&,
-                                                                Operation& op) {
+    const Section body{2 * std::uint64_t{c.tiles / kStages},
+                       [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
                          const std::uint64_t lap = i / 2;
                          if (i % 2 == 0) {  // every CTA expects before anyone sends
                            op = c.cluster > 1 ? arrive(signal(TokenClass::kClusterBarrier, 0)) : hold({});
@@ -118,8 +118,7 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
                          shape_copy(share, 0, op);
                          set_instructions(op, 8, 1);
                          op.mem.address = kFirstAddress + id.cta / c.cluster * kRegion +
-                                          (lap * kStages + w) % kStages * kMulticastTileBytes +
-                                          id.cluster_rank * share;
+                                          (lap * kStages + w) % kStages * kMulticastTileBytes + id.cluster_rank * share;
                          op.mem.multicast = mask;
                          if (c.cluster > 1) op.waits[0] = wait_for(TokenClass::kClusterBarrier, 0, lap + 1);
                          op.completes[0] = signal(TokenClass::kMbarrier, slot);
@@ -127,9 +126,8 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
     const Wait last = wait_for(TokenClass::kMbarrier, slot, c.tiles / kStages);
     streams.push_back(timed(l, {body}, last)[w]);
   }
-  in_front(streams.front(),
-           bring_in([c](const StreamId& id) { return kFirstAddress + id.cta / c.cluster * kRegion; },
-                    kStages * kMulticastTileBytes));
+  in_front(streams.front(), bring_in([c](const StreamId& id) { return kFirstAddress + id.cta / c.cluster * kRegion; },
+                                     kStages * kMulticastTileBytes));
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 

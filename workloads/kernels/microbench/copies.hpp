@@ -1,5 +1,5 @@
-/// The copy engine: rings of bulk copies and tiles by warps, depth, bytes and row length, back-to-back issue, multicast.
-/// validation/microbench/tma.cu.
+/// The copy engine: rings of bulk copies and tiles by warps, depth, bytes and row length, back-to-back issue,
+/// multicast. validation/microbench/tma.cu.
 #pragma once
 
 #include <memory>

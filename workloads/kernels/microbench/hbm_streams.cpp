@@ -15,6 +15,8 @@ constexpr std::uint32_t kLoopInstructions = 4;
 
 constexpr std::uint32_t kRegisters = 64;  ///< two CTAs of 512 threads fit
 constexpr std::uint8_t kStoreSlot = 1;    ///< scoreboard slot of stores; loads use slot 0
+/// Iterations whose stores may be under way: more than an SM's store queue holds, so that the queue is the limit.
+constexpr std::uint64_t kStoresAhead = 4;
 
 Launch stream_launch(const char* name, std::uint32_t ctas, std::uint32_t registers = kRegisters) {
   Launch l = bench_launch(name, ctas, kWarps);
@@ -60,7 +62,8 @@ std::vector<Section> prepared(Launch& launch, bool after_flush, std::uint32_t wa
 void keep_sectors(Operation& op, std::uint8_t sectors) {
   const auto count = static_cast<std::uint32_t>(std::popcount(sectors));
   const auto first = static_cast<std::uint32_t>(std::countr_zero(sectors));
-  const auto distance = count == 1 ? 0 : (static_cast<std::uint32_t>(std::bit_width(sectors)) - 1 - first) / (count - 1);
+  const auto distance =
+      count == 1 ? 0 : (static_cast<std::uint32_t>(std::bit_width(sectors)) - 1 - first) / (count - 1);
   if (distance > 1) {  // sectors apart: as many rows as sectors
     op.mem.row_pitch = std::int64_t{distance} * kSectorBytes;
     op.mem.rows = op.mem.row_bytes / kLineBytes * count;
@@ -84,6 +87,10 @@ Section iterations(const HbmStreamConfig& c, std::uint64_t first, std::uint64_t 
                    if (part == loads) {  // combines the values; it needs them all
                      op = compute(Pipe::kAlu, static_cast<std::uint32_t>(4 * loads + kLoopInstructions), kWarps);
                      op.waits[0] = wait_scoreboard((iteration + 1) * loads);
+                     if (iteration >= kStoresAhead) {
+                       op.waits[1] =
+                           wait_for(TokenClass::kScoreboard, kStoreSlot, (iteration - kStoresAhead + 1) * stores);
+                     }
                      return;
                    }
                    const bool load = part < loads;
@@ -140,28 +147,24 @@ std::unique_ptr<TraceSource> make_hbm_bulk_read(const HbmBulkConfig& c) {
   std::fill_n(l.mbarrier_arrivals.begin(), kStages, std::uint16_t{1});
   const auto each = [&](std::uint64_t bytes) { return (bytes / kCopy + c.ctas - 1) / c.ctas; };
   const std::uint64_t copies = each(c.bytes);
-  const std::uint64_t warm = std::min(each(c.warm_bytes), copies);
-  const auto run = [&](std::uint64_t first, std::uint64_t count) {
-    return Section{count, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
-                     const std::uint64_t n = first + i;
-                     const std::uint64_t at = (n * c.ctas + id.cta) * kCopy;
-                     op.kind = OpKind::kTma;
-                     set_instructions(op, 8, 1);
-                     op.dependent_latency = kLoopClocks / kAluLatency;
-                     op.mem.address = kFirstAddress + at;
-                     op.mem.rows = 1;
-                     op.mem.row_bytes = at < c.bytes ? kCopy : 0;
-                     const auto slot = static_cast<std::uint8_t>(n % kStages);
-                     op.waits[0] = wait_for(TokenClass::kMbarrier, slot, n / kStages);
-                     op.completes[0] = signal(TokenClass::kMbarrier, slot);
-                   }};
-  };
+  const Section run{copies, [=](const StreamId& id, std::uint64_t n, StreamCursor&, Operation& op) {
+                      const std::uint64_t at = (n * c.ctas + id.cta) * kCopy;
+                      op.kind = OpKind::kTma;
+                      set_instructions(op, 8, 1);
+                      op.dependent_latency = kLoopClocks / kAluLatency;
+                      op.mem.address = kFirstAddress + at;
+                      op.mem.rows = 1;
+                      op.mem.row_bytes = at < c.bytes ? kCopy : 0;
+                      const auto slot = static_cast<std::uint8_t>(n % kStages);
+                      op.waits[0] = wait_for(TokenClass::kMbarrier, slot, n / kStages);
+                      op.completes[0] = signal(TokenClass::kMbarrier, slot);
+                    }};
   // The stages of the last lap are awaited one after the other.
-  const Section drain{kStages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
-                        op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s),
-                                           (copies + kStages - 1 - s) / kStages));
-                      }};
-  std::vector<Section> sections{run(0, warm), once(stamp()), run(warm, copies - warm), drain, once(stamp())};
+  const Section drain{
+      kStages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
+        op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s), (copies + kStages - 1 - s) / kStages));
+      }};
+  std::vector<Section> sections{once(stamp()), run, drain, once(stamp())};
   sections = prepared(l, c.after_flush, 1, std::move(sections));
   return std::make_unique<Program>(std::move(l), std::move(sections));
 }

@@ -17,10 +17,10 @@ struct HbmStreamConfig {
   std::uint32_t writes = 0;
   std::uint32_t unroll = 4;
   std::uint32_t ctas = 264;
-  std::uint32_t passes = 1;        ///< times the arrays are walked
+  std::uint32_t passes = 1;         ///< times the arrays are walked
   std::uint8_t write_sectors = 15;  ///< which of the four sectors of a line are written
-  bool after_flush = false;        ///< begins with an L2 full of another buffer's dirty lines, as bench.cuh's flush leaves
-  std::uint32_t registers = 64;    ///< a thread; 64 lets two CTAs live on an SM
+  bool after_flush = false;  ///< begins with an L2 full of another buffer's dirty lines, as bench.cuh's flush leaves
+  std::uint32_t registers = 64;  ///< a thread; 64 lets two CTAs live on an SM
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_hbm_stream(const HbmStreamConfig& config);
 /// The unrolling that hbm.cu uses for so many arrays read.
@@ -29,7 +29,6 @@ struct HbmStreamConfig {
 /// One thread per CTA, bulk copies of 8 KiB, sixteen in flight.
 struct HbmBulkConfig {
   std::uint64_t bytes = 0;
-  std::uint64_t warm_bytes = 0;
   std::uint32_t ctas = 132;
   bool after_flush = false;
 };

@@ -10,14 +10,30 @@ namespace {
 // What each runs on, from its SASS: FFMA FADD FMUL on the FMA pipe, HFMA2 and HADD2 on the half pipe, MUFU, F2I and
 // POPC on the special-function pipe, SHFL through the shared-memory datapath, the rest on the integer pipe.
 constexpr std::array<ThreadInstruction, 25> kInstructions{{
-    {"ffma", Pipe::kFma},          {"fadd", Pipe::kFma},          {"fmul", Pipe::kFma},
-    {"iadd3", Pipe::kAlu},         {"imad", Pipe::kAlu},          {"lop3", Pipe::kAlu},
-    {"shf", Pipe::kAlu},           {"hfma2", Pipe::kFp16},        {"hadd2", Pipe::kFp16},
-    {"bf16_hfma2", Pipe::kFp16},   {"mufu_ex2", Pipe::kMufu},     {"mufu_rsq", Pipe::kMufu},
-    {"mufu_sin", Pipe::kMufu},     {"mufu_tanh", Pipe::kMufu},    {"cvt_bf16x2", Pipe::kAlu},
-    {"cvt_f16x2", Pipe::kAlu},     {"cvt_i2f", Pipe::kAlu},       {"cvt_f2i", Pipe::kMufu},
-    {"shfl_bfly", Pipe::kLsu, true}, {"shfl_idx", Pipe::kLsu, true}, {"fmnmx", Pipe::kAlu},
-    {"dfma", Pipe::kFp64},         {"prmt", Pipe::kAlu},          {"popc", Pipe::kMufu},
+    {"ffma", Pipe::kFma},
+    {"fadd", Pipe::kFma},
+    {"fmul", Pipe::kFma},
+    {"iadd3", Pipe::kAlu},
+    {"imad", Pipe::kAlu},
+    {"lop3", Pipe::kAlu},
+    {"shf", Pipe::kAlu},
+    {"hfma2", Pipe::kFp16},
+    {"hadd2", Pipe::kFp16},
+    {"bf16_hfma2", Pipe::kFp16},
+    {"mufu_ex2", Pipe::kMufu},
+    {"mufu_rsq", Pipe::kMufu},
+    {"mufu_sin", Pipe::kMufu},
+    {"mufu_tanh", Pipe::kMufu},
+    {"cvt_bf16x2", Pipe::kAlu},
+    {"cvt_f16x2", Pipe::kAlu},
+    {"cvt_i2f", Pipe::kAlu},
+    {"cvt_f2i", Pipe::kMufu},
+    {"shfl_bfly", Pipe::kLsu, true},
+    {"shfl_idx", Pipe::kLsu, true},
+    {"fmnmx", Pipe::kAlu},
+    {"dfma", Pipe::kFp64},
+    {"prmt", Pipe::kAlu},
+    {"popc", Pipe::kMufu},
     {"vote", Pipe::kAlu},
 }};
 
@@ -57,7 +73,8 @@ Section repeat(const Operation& op, std::uint64_t count) {
 }  // namespace
 
 std::optional<ThreadInstruction> thread_instruction(std::string_view name) {
-  const auto* at = std::find_if(kInstructions.begin(), kInstructions.end(), [&](const auto& i) { return i.name == name; });
+  const auto* at =
+      std::find_if(kInstructions.begin(), kInstructions.end(), [&](const auto& i) { return i.name == name; });
   return at == kInstructions.end() ? std::nullopt : std::optional(*at);
 }
 
@@ -153,7 +170,8 @@ Section fills(const WgmmaConfig& c, std::uint32_t warp, std::uint64_t copies) {
                    op.kind = OpKind::kTma;
                    set_instructions(op, 8, 1);
                    op.dependent_latency = kThreadSteps;
-                   op.mem.address = kFirstAddress + id.cta * 8 * kFillBytes + (i * c.fill_warps + warp) % 8 * kFillBytes;
+                   op.mem.address =
+                       kFirstAddress + id.cta * 8 * kFillBytes + (i * c.fill_warps + warp) % 8 * kFillBytes;
                    op.mem.rows = 1;
                    op.mem.row_bytes = kFillBytes;
                    const auto slot = static_cast<std::uint8_t>(warp * stages + i % stages);

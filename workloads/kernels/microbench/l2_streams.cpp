@@ -41,8 +41,8 @@ std::uint64_t warm_chunk(const L2StreamConfig& c, const StreamId& id, std::uint6
 using Chunk = std::function<std::uint64_t(const StreamId&, std::uint64_t)>;
 
 /// Instructions of a warp for one chunk: the loop of l2_bandwidth.cu walks regions and positions for every access. One
-/// SM gets 66.9 B/clk by loads and 61.3 by cp.async whatever else is active up to 16 SMs: 245 and 267 clocks a chunk, for
-/// the eight warps of a sub-partition.
+/// SM gets 66.9 B/clk by loads and 61.3 by cp.async whatever else is active up to 16 SMs: 245 and 267 clocks a chunk,
+/// for the eight warps of a sub-partition.
 std::uint32_t loop_instructions(Engine engine) {
   switch (engine) {
     case Engine::kLoad:
@@ -183,8 +183,8 @@ std::unique_ptr<TraceSource> copies(const L2StreamConfig& c) {
       return op;
     }
     for (std::uint32_t s = 0; s < kStages; ++s) {
-      op.waits[s] = wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(w * kStages + s),
-                             (n + kStages - 1 - s) / kStages);
+      op.waits[s] =
+          wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(w * kStages + s), (n + kStages - 1 - s) / kStages);
     }
     return op;
   };

@@ -25,7 +25,8 @@ struct L2StreamConfig {
   std::uint32_t chunks = 4;  ///< of a region (private, rotate) or of the whole set (shared, skewed)
   std::uint32_t warm_steps = 12;
   std::uint32_t steps = 12;
-  /// Shared and skewed sets: the warm-up is dealt to the SMs of each side of the L2. By CTA, its place and how many share.
+  /// Shared and skewed sets: the warm-up is dealt to the SMs of each side of the L2. By CTA, its place and how many
+  /// share.
   std::vector<std::uint32_t> warm_lane;
   std::vector<std::uint32_t> warm_lanes;
 };

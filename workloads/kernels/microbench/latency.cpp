@@ -6,7 +6,7 @@ namespace strata::microbench {
 
 namespace {
 
-constexpr std::uint32_t kReaders = 32;          ///< warps of the CTA that reads the set beforehand
+constexpr std::uint32_t kReaders = 32;  ///< warps of the CTA that reads the set beforehand
 constexpr std::uint64_t kJitterStep = 128 * 2999;
 constexpr std::uint64_t kJitterMask = 0x1fff80;
 constexpr std::uint64_t kReadsInFlight = 4;

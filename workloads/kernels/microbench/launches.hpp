@@ -12,8 +12,8 @@ struct CtaConfig {
   std::uint32_t threads = 32;
   std::uint32_t smem_bytes = 0;
   std::uint32_t cluster = 1;
-  std::uint32_t work = 0;    ///< clocks between the stamps
-  bool store_last = true;    ///< one thread stores 32 bytes before the CTA ends
+  std::uint32_t work = 0;  ///< clocks between the stamps
+  bool store_last = true;  ///< one thread stores 32 bytes before the CTA ends
   std::uint32_t registers = 16;
 };
 /// Each CTA stamps its start and its end.

@@ -9,7 +9,15 @@
 namespace strata::microbench {
 
 enum class SharedOp : std::uint8_t {
-  kLoad32, kLoad64, kLoad128, kStore32, kStore128, kMatrix1, kMatrix2, kMatrix4, kStoreMatrix4
+  kLoad32,
+  kLoad64,
+  kLoad128,
+  kStore32,
+  kStore128,
+  kMatrix1,
+  kMatrix2,
+  kMatrix4,
+  kStoreMatrix4
 };
 
 /// Wavefronts of one warp instruction whose lane l uses byte (l & mask) * pitch of 16 KiB: 32 banks of 4 bytes, 8-byte

@@ -12,7 +12,8 @@ constexpr std::uint32_t kStages = 8;
 constexpr std::uint32_t kLoadWarps = 16;
 constexpr std::uint32_t kSweepWarps = 32;
 constexpr std::uint32_t kAtOnce = 4;
-/// What a turn of lrc.cu's bulk loop costs its thread: 8 KiB at the 26.25 B/clk that one SM reaches, whatever it shares.
+/// What a turn of lrc.cu's bulk loop costs its thread: 8 KiB at the 26.25 B/clk that one SM reaches, whatever it
+/// shares.
 constexpr std::uint32_t kBulkLoopClocks = 312;
 
 /// Loads of `chunk` bytes by all threads, four at a time before their values are used; a stream does its share. Loads
@@ -21,8 +22,8 @@ Section sweep(std::uint32_t chunk, std::uint32_t warps, std::uint64_t count, std
               const std::function<std::uint64_t(const StreamId&)>& base) {
   const std::uint32_t share = chunk / kLoadStreams;
   return Section{count, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
-                   op = contiguous(MemDir::kLoad, base(id) + i * chunk + id.stream * share, share,
-                                   warps / kLoadStreams);
+                   op =
+                       contiguous(MemDir::kLoad, base(id) + i * chunk + id.stream * share, share, warps / kLoadStreams);
                    op.waits[0] = wait_scoreboard(before + i / kAtOnce * kAtOnce);
                    op.completes[0] = signal_scoreboard();
                  }};
@@ -84,16 +85,16 @@ std::unique_ptr<TraceSource> make_in_step(const InStepConfig& c) {
     Section run = sweep(kChunk, kLoadWarps, chunks, warm, first);
     const Section start = skewed_start(c);
     // The skew comes first: operation 0 of the timed step.
-    run = Section{run.count + 1, [start, make = run.make](const StreamId& id, std::uint64_t i, StreamCursor& cursor,
-                                                          Operation& op) {
+    run = Section{run.count + 1,
+                  [start, make = run.make](const StreamId& id, std::uint64_t i, StreamCursor& cursor, Operation& op) {
                     if (i == 0) {
                       start.make(id, i, cursor, op);
                     } else {
                       make(id, i - 1, cursor, op);
                     }
                   }};
-    auto streams = steps_in_group(c.group, {only(leads, sweep(kChunk, kLoadWarps, warm, 0, first)), run},
-                                  {warm, warm + chunks});
+    auto streams =
+        steps_in_group(c.group, {only(leads, sweep(kChunk, kLoadWarps, warm, 0, first)), run}, {warm, warm + chunks});
     return std::make_unique<Program>(std::move(l), std::move(streams), active_in(c.group));
   }
   Launch l = group_launch("in_step_copies", c.group, 1);
@@ -113,13 +114,17 @@ std::unique_ptr<TraceSource> make_in_step(const InStepConfig& c) {
                    }};
   };
   const std::uint64_t total = warm + chunks;
-  const Section drain{kStages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
-                        op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s),
-                                           (total + kStages - 1 - s) / kStages));
-                      }};
-  std::vector<Section> sections{only(leads, ring(0, warm)), once(arrive_at_group()),
-                                once(stamp(group_passed(c.group, 1))), skewed_start(c),
-                                ring(warm, chunks), drain, once(stamp())};
+  const Section drain{
+      kStages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
+        op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s), (total + kStages - 1 - s) / kStages));
+      }};
+  std::vector<Section> sections{only(leads, ring(0, warm)),
+                                once(arrive_at_group()),
+                                once(stamp(group_passed(c.group, 1))),
+                                skewed_start(c),
+                                ring(warm, chunks),
+                                drain,
+                                once(stamp())};
   return std::make_unique<Program>(std::move(l), std::move(sections), active_in(c.group));
 }
 
@@ -141,8 +146,8 @@ std::unique_ptr<TraceSource> make_fabric(const FabricReadConfig& c) {
       only(taking_part(c.fills), sweep(kSweep, kSweepWarps, fill, 0, slice(c.fills, c.fill_bytes)))};
   std::vector<std::uint64_t> done{fill};
   for (int k = 0; k < (c.again ? 2 : 1); ++k) {
-    steps.push_back(only(taking_part(c.reads),
-                         sweep(kSweep, kSweepWarps, read, done.back(), slice(c.reads, c.read_bytes))));
+    steps.push_back(
+        only(taking_part(c.reads), sweep(kSweep, kSweepWarps, read, done.back(), slice(c.reads, c.read_bytes))));
     done.push_back(done.back() + read);
   }
   auto streams = steps_in_group(c.group, steps, done);
@@ -158,31 +163,30 @@ std::unique_ptr<TraceSource> make_touches(const TouchConfig& c) {
     const std::uint64_t accesses = std::uint64_t{c.lines} * turn.touches;
     // Everyone waits for the turn; its owner touches, with a stamp before every access and one after the last.
     sections.push_back(once(hold(wait_for(TokenClass::kGlobalCounter, 0, t))));
-    sections.push_back(Section{2 * accesses + 1, [=](const StreamId& id, std::uint64_t i, StreamCursor& cursor,
-                                                    Operation& op) {
-                                 // Loads of this CTA in earlier turns are counted by the cursor's caller.
-                                 std::uint64_t& issued = cursor.state[2];
-                                 if (i == 0) {
-                                   for (std::size_t k = 0; k < t; ++k) {
-                                     if (c.turns[k].rank == turn.rank) {
-                                       issued += std::uint64_t{c.lines} * c.turns[k].touches;
-                                     }
-                                   }
-                                 }
-                                 if (!mine(id)) {
-                                   op = hold({});
-                                   return;
-                                 }
-                                 if (i % 2 == 0) {
-                                   op = stamp(wait_scoreboard(issued));
-                                   return;
-                                 }
-                                 const std::uint64_t line = i / 2 / turn.touches * c.stride_lines;
-                                 op = contiguous(turn.store ? MemDir::kStore : MemDir::kLoad,
-                                                 kFirstAddress + line * kLineBytes, 4, 1);
-                                 op.completes[0] = signal_scoreboard();
-                                 ++issued;
-                               }});
+    sections.push_back(
+        Section{2 * accesses + 1, [=](const StreamId& id, std::uint64_t i, StreamCursor& cursor, Operation& op) {
+                  // Loads of this CTA in earlier turns are counted by the cursor's caller.
+                  std::uint64_t& issued = cursor.state[2];
+                  if (i == 0) {
+                    for (std::size_t k = 0; k < t; ++k) {
+                      if (c.turns[k].rank == turn.rank) {
+                        issued += std::uint64_t{c.lines} * c.turns[k].touches;
+                      }
+                    }
+                  }
+                  if (!mine(id)) {
+                    op = hold({});
+                    return;
+                  }
+                  if (i % 2 == 0) {
+                    op = stamp(wait_scoreboard(issued));
+                    return;
+                  }
+                  const std::uint64_t line = i / 2 / turn.touches * c.stride_lines;
+                  op = contiguous(turn.store ? MemDir::kStore : MemDir::kLoad, kFirstAddress + line * kLineBytes, 4, 1);
+                  op.completes[0] = signal_scoreboard();
+                  ++issued;
+                }});
     sections.push_back(Section{1, [mine](const StreamId& id, std::uint64_t, StreamCursor&, Operation& op) {
                                  op = mine(id) ? arrive_at_group() : hold({});
                                }});

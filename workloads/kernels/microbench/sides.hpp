@@ -20,12 +20,12 @@ struct InStepConfig {
 
 /// Some members of a group fill a set from memory; then others read it, each its own slice, once or twice.
 struct FabricReadConfig {
-  Group group;                ///< all who do something
-  std::vector<int> fills;     ///< by CTA: which slice it fills; -1 = none
-  std::vector<int> reads;     ///< by CTA: which slice it reads; -1 = none
+  Group group;                   ///< all who do something
+  std::vector<int> fills;        ///< by CTA: which slice it fills; -1 = none
+  std::vector<int> reads;        ///< by CTA: which slice it reads; -1 = none
   std::uint32_t fill_bytes = 0;  ///< of a filler's slice
   std::uint32_t read_bytes = 0;  ///< of a reader's slice
-  bool again = false;         ///< the stamps are around the second read
+  bool again = false;            ///< the stamps are around the second read
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_fabric(const FabricReadConfig& config);
 
