@@ -7,10 +7,11 @@
 
 namespace strata {
 
-/// Names the description `name` and replaces what origin.json, topology.csv and l2_fabric.csv of the first run in
-/// `folder` state: product, SM clock, memory clock and size, L2 size, SMs of each GPC, which of them take part in
-/// clusters, the side of each GPC. Where a file is missing the description keeps its value.
-/// Throws InputError for a folder without runs, a broken file, and GPCs that do not add up to the GPU's SMs.
+/// Names the description `name` and replaces what origin.json, topology.csv and l2_fabric.csv of the runs in `folder`
+/// state: product, SM clock, memory clock, L2 size, SMs of each GPC, the side of each GPC. Cards of one product differ
+/// in their GPCs: where a run has those of the description they stay, else the first run's replace them. Where a file
+/// is missing the description keeps its value. Throws InputError for a folder without runs, a broken file, and GPCs
+/// that do not add up to the GPU's SMs.
 void apply_identity(const std::string& folder, const std::string& name, GpuDescription& description);
 
 }  // namespace strata

@@ -176,11 +176,17 @@ struct Gathered {
 
 }  // namespace
 
-MicrobenchOrigin read_microbench_origin(const std::string& folder) { return read_origin(run_folders(folder).front()); }
-
-std::vector<MicrobenchRow> read_microbench_run(const std::string& folder) {
-  return read_run(run_folders(folder).front()).rows;
+std::vector<std::string> microbench_runs(const std::string& folder) {
+  std::vector<std::string> out;
+  for (const fs::path& run : run_folders(folder)) {
+    out.push_back(run.string());
+  }
+  return out;
 }
+
+MicrobenchOrigin read_microbench_origin(const std::string& run) { return read_origin(run); }
+
+std::vector<MicrobenchRow> read_microbench_run(const std::string& run) { return read_run(run).rows; }
 
 MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) {
   MicrobenchData out;

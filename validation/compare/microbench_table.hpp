@@ -39,10 +39,12 @@ struct MicrobenchOrigin {
   int sm_clock_mhz = 0;
   int memory_clock_mhz = 0;
 };
-/// Of the first run in `folder`. Throws InputError when there is none or a fact is missing.
-[[nodiscard]] MicrobenchOrigin read_microbench_origin(const std::string& folder);
-/// The rows of the first run in `folder` as they are. Throws InputError as read_microbench() does.
-[[nodiscard]] std::vector<MicrobenchRow> read_microbench_run(const std::string& folder);
+/// The runs in `folder`: itself, or the folders in it. Throws InputError when there is none.
+[[nodiscard]] std::vector<std::string> microbench_runs(const std::string& folder);
+/// Throws InputError when origin.json is missing or lacks a fact.
+[[nodiscard]] MicrobenchOrigin read_microbench_origin(const std::string& run);
+/// The rows of one run as they are. Throws InputError as read_microbench() does.
+[[nodiscard]] std::vector<MicrobenchRow> read_microbench_run(const std::string& run);
 
 /// Reads `folder`: a run, or a folder of runs. Rows of counters come from X_counters.csv.
 ///
