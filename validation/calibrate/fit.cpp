@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlopt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -51,6 +52,13 @@ FitOutcome fit_parameter(const FitOptions& o, const std::function<double(double)
   asked.options = &o;
   asked.objective = &objective;
   asked.best.objective_before = asked.ask(o.start);
+  // A scan first: an objective may be flat for most of the range, where a local search would stay.
+  const bool geometric = o.low > 0 && o.high > 8 * o.low;
+  constexpr int kScan = 8;
+  for (int i = 1; i < kScan; ++i) {
+    const double share = static_cast<double>(i) / kScan;
+    asked.ask(geometric ? o.low * std::pow(o.high / o.low, share) : o.low + (o.high - o.low) * share);
+  }
   nlopt_srand(o.seed);
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(nlopt_create(NLOPT_LN_NELDERMEAD, 1),
                                                                          &nlopt_destroy);
@@ -59,8 +67,9 @@ FitOutcome fit_parameter(const FitOptions& o, const std::function<double(double)
   nlopt_set_min_objective(optimiser.get(), call, &asked);
   nlopt_set_xtol_abs1(optimiser.get(), o.precision);
   nlopt_set_maxeval(optimiser.get(), o.evaluations);
-  nlopt_set_initial_step1(optimiser.get(), (o.high - o.low) / 8);
-  double x = o.start;
+  const double around = asked.best.value;
+  nlopt_set_initial_step1(optimiser.get(), std::max(o.precision, (geometric ? around : o.high - o.low) / kScan));
+  double x = around;
   double least = 0;
   nlopt_optimize(optimiser.get(), &x, &least);  // any stop is a stop: the best answer seen is kept
   return asked.best;

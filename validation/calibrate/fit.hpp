@@ -22,8 +22,8 @@ struct FitOutcome {
   int evaluations = 0;
 };
 
-/// Minimises `objective` over [low, high] from `start` (NLopt, Nelder-Mead in one dimension: no derivatives). Never
-/// answers worse than the start. Throws InputError when the bounds do not hold the start.
+/// Minimises `objective` over [low, high]: a scan of eight values beside the start, then NLopt (Nelder-Mead in one
+/// dimension: no derivatives) from the best of them. Never answers worse than the start. Throws InputError when the bounds do not hold the start.
 [[nodiscard]] FitOutcome fit_parameter(const FitOptions& options, const std::function<double(double)>& objective);
 
 }  // namespace strata
