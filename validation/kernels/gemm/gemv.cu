@@ -1,8 +1,8 @@
 // GEMV: one row of activations times a weight matrix, as decoding does for every token.
 //
 // Teaches: a product that moves a weight per multiply-add is bound by HBM, whatever computes it. `tn`: a warp takes one
-// column of D (a row of the stored weights) and strides along K, 16 bytes a lane. `nn`: a warp takes 32 x 16 bytes of
-// columns and every eighth row of K; the eight partial sums of a column meet in shared memory.
+// column of D (a row of the stored weights) and strides along K, 16 bytes a lane. `nn`: four lanes take 4 x 16 bytes of
+// columns and every 64th row of K; the 64 partial sums of a column meet in shared memory.
 #include "../common/convert.cuh"
 #include "../common/reduce.cuh"
 #include "gemm.hpp"
@@ -12,7 +12,7 @@ namespace ladder {
 
 namespace {
 
-constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kThreads = 256, kWarps = kThreads / 32, kNnLanes = 4;
 
 template <class T>
 constexpr int kWide = 16 / int(sizeof(T));
@@ -42,13 +42,13 @@ __device__ __forceinline__ void gemv_tn(const GemmArgs<T, T>& p) {
 
 template <class T>
 __device__ __forceinline__ void gemv_nn(const GemmArgs<T, T>& p) {
-  constexpr int kCols = 32 * kWide<T>;
-  __shared__ float partial[kWarps][kCols];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, col = blockIdx.x * kCols + lane * kWide<T>;
+  constexpr int kCols = kNnLanes * kWide<T>, kParts = kThreads / kNnLanes;
+  __shared__ float partial[kParts][kCols];
+  const int part = threadIdx.x / kNnLanes, lane = threadIdx.x % kNnLanes, col = blockIdx.x * kCols + lane * kWide<T>;
   float sum[kWide<T>] = {};
   if (col < p.n) {
 #pragma unroll 4
-    for (int k = warp; k < p.k; k += kWarps) {
+    for (int k = part; k < p.k; k += kParts) {
       const Wide<T> w = *reinterpret_cast<const Wide<T>*>(p.b + size_t(k) * p.n + col);
       const float x = to_float(p.a[k]);
 #pragma unroll
@@ -56,13 +56,13 @@ __device__ __forceinline__ void gemv_nn(const GemmArgs<T, T>& p) {
     }
   }
 #pragma unroll
-  for (int i = 0; i < kWide<T>; ++i) partial[warp][lane * kWide<T> + i] = sum[i];
+  for (int i = 0; i < kWide<T>; ++i) partial[part][lane * kWide<T> + i] = sum[i];
   __syncthreads();
   const int mine = threadIdx.x;
   if (mine >= kCols || blockIdx.x * kCols + mine >= p.n) return;
   float total = 0;
-#pragma unroll
-  for (int w = 0; w < kWarps; ++w) total += partial[w][mine];
+#pragma unroll 8
+  for (int i = 0; i < kParts; ++i) total += partial[i][mine];
   store_result(p, blockIdx.x * kCols + mine, total);
 }
 
@@ -88,10 +88,10 @@ void add_gemv(Catalogue& catalogue) {
   catalogue.push_back(gemm_kernel("strata_gemv_w8_" #type "_" #suffix, kind));
   kind.teaches = "matrix-vector product, a warp for each row of stored weights";
   ADD(tn, f32, float, kWarps)
-  kind.teaches = "matrix-vector product, weights stored K x N: eight warps share the depth";
-  ADD(nn, f32, float, 32 * kWide<float>)
+  kind.teaches = "matrix-vector product, weights stored K x N: 64 groups of lanes share the depth";
+  ADD(nn, f32, float, kNnLanes * kWide<float>)
   kind.input = kind.output = Type::bf16;
-  ADD(nn, bf16, __nv_bfloat16, 32 * kWide<__nv_bfloat16>)
+  ADD(nn, bf16, __nv_bfloat16, kNnLanes * kWide<__nv_bfloat16>)
   kind.teaches = "matrix-vector product, a warp for each row of stored weights";
   ADD(tn, bf16, __nv_bfloat16, kWarps)
 #undef ADD

@@ -24,27 +24,32 @@ constexpr int kLanesK = 8, kLanesMn = 4;          // of a warp that turns a tile
 constexpr int kBufferBytes = 2 * kOperandWords * int(sizeof(float));
 
 /// Copies a 32 (k) x 128 tile into [k][mn]. `mn_count` and `k_count` are the matrix's; beyond them zeros are written.
-template <bool K_CONTIGUOUS, int ALIGN>
+/// WHOLE: the tile ends before k_count, so that only rows or columns need a test, the same for every tile.
+template <bool K_CONTIGUOUS, int ALIGN, bool WHOLE>
 __device__ __forceinline__ void copy_tile(uint32_t dst, const float* matrix, int mn_count, int k_count, int mn0, int k0) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  constexpr int kBytes = !K_CONTIGUOUS && ALIGN == 4 ? 16 : 4;
-  constexpr int kCopies = kTile * kDepth * 4 / kBytes / kThreads;
+  auto copy = [&](auto bytes, const float* from, int k, int mn, bool inside) {
+    const bool valid = inside && (WHOLE || k0 + k < k_count);
+    copy_async<decltype(bytes)::value>(dst + uint32_t(k * kPitch + mn) * 4, WHOLE || valid ? from : matrix, valid);
+  };
+  if constexpr (K_CONTIGUOUS) {
 #pragma unroll
-  for (int i = 0; i < kCopies; ++i) {
-    int mn, k;
-    if constexpr (K_CONTIGUOUS) {
-      mn = warp * 16 + i / 4 * kLanesMn + lane / kLanesK;
-      k = i % 4 * kLanesK + lane % kLanesK;
-    } else if constexpr (kBytes == 16) {
-      mn = lane * 4;
-      k = i * 8 + warp;
-    } else {
-      mn = warp % 4 * 32 + lane;
-      k = i * 2 + warp / 4;
+    for (int i = 0; i < 4; ++i) {
+      const int mn = warp * 16 + i * kLanesMn + lane / kLanesK, k = lane % kLanesK;
+      const bool inside = mn0 + mn < mn_count;
+      const float* from = matrix + size_t(inside ? mn0 + mn : 0) * k_count + k0 + k;
+#pragma unroll
+      for (int j = 0; j < kDepth / kLanesK; ++j)
+        copy(std::integral_constant<int, 4>(), from + j * kLanesK, k + j * kLanesK, mn, inside);
     }
-    const bool valid = mn0 + mn < mn_count && k0 + k < k_count;
-    const size_t offset = K_CONTIGUOUS ? size_t(mn0 + mn) * k_count + k0 + k : size_t(k0 + k) * mn_count + mn0 + mn;
-    copy_async<kBytes>(dst + uint32_t(k * kPitch + mn) * 4, valid ? matrix + offset : matrix, valid);
+  } else {
+    constexpr int kWarpsARow = ALIGN == 4 ? 1 : 4, kRowsAtOnce = kThreads / 32 / kWarpsARow;
+    const int mn = (warp % kWarpsARow * 32 + lane) * ALIGN, k = warp / kWarpsARow;
+    const bool inside = mn0 + mn < mn_count;
+    const float* from = matrix + size_t(k0 + k) * mn_count + (inside ? mn0 + mn : 0);
+#pragma unroll
+    for (int i = 0; i < kDepth / kRowsAtOnce; ++i)
+      copy(std::integral_constant<int, 4 * ALIGN>(), from + size_t(i * kRowsAtOnce) * mn_count, k + i * kRowsAtOnce, mn, inside);
   }
 }
 
@@ -97,9 +102,15 @@ __device__ __forceinline__ void gemm_simt(const GemmArgs<float, float>& p) {
   const int tiles = ceil_div(p.k, kDepth);
 
   auto copy = [&](int tile) {
-    const uint32_t dst = shared_address(buffers + (DOUBLE ? tile % 2 : 0) * 2 * kOperandWords);
-    copy_tile<Layout::kAKContiguous, ALIGN>(dst, p.a, p.m, p.k, m0, tile * kDepth);
-    copy_tile<Layout::kBKContiguous, ALIGN>(dst + kOperandWords * 4, p.b, p.n, p.k, n0, tile * kDepth);
+    const uint32_t a = shared_address(buffers + (DOUBLE ? tile % 2 : 0) * 2 * kOperandWords), b = a + kOperandWords * 4;
+    const int k0 = tile * kDepth;
+    if (k0 + kDepth <= p.k) {
+      copy_tile<Layout::kAKContiguous, ALIGN, true>(a, p.a, p.m, p.k, m0, k0);
+      copy_tile<Layout::kBKContiguous, ALIGN, true>(b, p.b, p.n, p.k, n0, k0);
+    } else {
+      copy_tile<Layout::kAKContiguous, ALIGN, false>(a, p.a, p.m, p.k, m0, k0);
+      copy_tile<Layout::kBKContiguous, ALIGN, false>(b, p.b, p.n, p.k, n0, k0);
+    }
     copy_commit();
   };
 

@@ -110,7 +110,7 @@ struct Gemm {
       int row, col;
       raster.at(tile, row, col);
       for (int k0 = 0; k0 < p.k; k0 += kDepth) {
-        wait_cluster(empty + ring.stage * 8, ring.parity ^ 1);
+        wait_barrier(empty + ring.stage * 8, ring.parity ^ 1);
         bench::mbarExpect(full + ring.stage * 8, Shared::kStageBytes);
         load_a(ring.stage, (row * CLUSTER + int(rank)) * kTileM, k0);
         load_b(ring.stage, col * TILE_N, k0);
@@ -132,7 +132,7 @@ struct Gemm {
     for (uint32_t& x : sum) x = 0;
     int before = -1;  // stage whose products may still be running
     for (int k0 = 0; k0 < p.k; k0 += kDepth) {
-      wait_cluster(full + ring.stage * 8, ring.parity);
+      wait_barrier(full + ring.stage * 8, ring.parity);
       const uint32_t a = a_stage(ring.stage) + consumer * kBlockBytes, b = b_stage(ring.stage);
       bench::wgmmaFence();
 #pragma unroll

@@ -40,15 +40,16 @@ __device__ __forceinline__ void store_box(const CUtensorMap* map, int x, int y, 
                "r"(src) : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-/// Arrives once on the barrier at `bar` in CTA `rank` of the cluster.
+/// Arrives once on the barrier at `bar` in CTA `rank` of the cluster. The arrival frees a buffer that only asynchronous
+/// reads have touched, so it needs no release at cluster scope: that would cost a fence of the whole GPU for each stage.
 __device__ __forceinline__ void arrive_remote(uint32_t bar, unsigned rank) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(bench::mapaShared(bar, rank)) : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(bench::mapaShared(bar, rank)) : "memory");
 }
-/// Waits for the phase with this parity; what other CTAs of the cluster did before they arrived is then visible.
-__device__ __forceinline__ void wait_cluster(uint32_t bar, unsigned parity) {
+/// Waits for the phase with this parity to complete.
+__device__ __forceinline__ void wait_barrier(uint32_t bar, unsigned parity) {
   asm volatile(
       "{ .reg .pred p;\n"
-      "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+      "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
       "@!p bra again; }" ::"r"(bar), "r"(parity) : "memory");
 }
 /// Barrier `id` among the 128 threads of a warpgroup.
