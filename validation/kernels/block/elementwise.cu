@@ -101,7 +101,8 @@ Problem make_elementwise(const char* name, Type type, int wide, void (*kernel)(E
     return Op::exactly(x->value(at), Op::kBias ? y->value(col) : Op::kBinary ? y->value(at) : 0.0);
   };
   problem.outputs.push_back(element_output(out, rc, value, 10));
-  const ElementArgs<T> args{x->data<T>(), y ? y->data<T>() : nullptr, out->data<T>(), unsigned(rc.count()), unsigned(rc.cols)};
+  const ElementArgs<T> args{x->data<T>(), y ? y->data<T>() : nullptr, out->data<T>(), unsigned(rc.count()),
+                            unsigned(rc.cols)};
   const unsigned per_cta = unsigned(kThreads * wide);
   problem.plan.add(name, kernel, Geometry{dim3(unsigned((rc.count() + per_cta - 1) / per_cta)), dim3(kThreads)}, args);
   return problem;
@@ -109,31 +110,31 @@ Problem make_elementwise(const char* name, Type type, int wide, void (*kernel)(E
 
 }  // namespace
 
-#define ELEMENTWISE_TYPES(X, name, Op, teaches)     \
-  X(name, Op, 4, f32, float, teaches)               \
-  X(name, Op, 1, f32, float, teaches)               \
+#define ELEMENTWISE_TYPES(X, name, Op, teaches) \
+  X(name, Op, 4, f32, float, teaches)           \
+  X(name, Op, 1, f32, float, teaches)           \
   X(name, Op, 8, bf16, __nv_bfloat16, teaches)
-#define ELEMENTWISE_ALL(X)                                                                       \
-  ELEMENTWISE_TYPES(X, gelu, Gelu, "GELU (tanh)")                                                \
-  ELEMENTWISE_TYPES(X, silu, Silu, "SiLU")                                                       \
-  ELEMENTWISE_TYPES(X, geglu, Geglu, "GELU of one matrix times another")                         \
-  ELEMENTWISE_TYPES(X, swiglu, Swiglu, "SiLU of one matrix times another")                       \
-  ELEMENTWISE_TYPES(X, residual, Residual, "sum of two matrices: two reads to one write")        \
-  ELEMENTWISE_TYPES(X, bias, Bias, "a row vector added to every row")                            \
+#define ELEMENTWISE_ALL(X)                                                                \
+  ELEMENTWISE_TYPES(X, gelu, Gelu, "GELU (tanh)")                                         \
+  ELEMENTWISE_TYPES(X, silu, Silu, "SiLU")                                                \
+  ELEMENTWISE_TYPES(X, geglu, Geglu, "GELU of one matrix times another")                  \
+  ELEMENTWISE_TYPES(X, swiglu, Swiglu, "SiLU of one matrix times another")                \
+  ELEMENTWISE_TYPES(X, residual, Residual, "sum of two matrices: two reads to one write") \
+  ELEMENTWISE_TYPES(X, bias, Bias, "a row vector added to every row")                     \
   ELEMENTWISE_TYPES(X, bias_gelu, BiasGelu, "bias and GELU in one pass over memory")
 
-#define ELEMENTWISE(name, Op, wide, type, T, teaches)                                                          \
-  extern "C" __global__ void __launch_bounds__(kThreads) strata_##name##_v##wide##_##type(ElementArgs<T> p) {  \
-    elementwise<Op, T, wide>(p);                                                                               \
+#define ELEMENTWISE(name, Op, wide, type, T, teaches)                                                         \
+  extern "C" __global__ void __launch_bounds__(kThreads) strata_##name##_v##wide##_##type(ElementArgs<T> p) { \
+    elementwise<Op, T, wide>(p);                                                                              \
   }
 ELEMENTWISE_ALL(ELEMENTWISE)
 
 void add_elementwise(Catalogue& catalogue) {
-#define ADD(name, Op, wide, type, T, teaches)                                                                          \
-  catalogue.push_back({"strata_" #name "_v" #wide "_" #type, #name, type_name(Type::type), teaches, rows_cols_keys(),  \
-                       [](const Shape& shape) {                                                                        \
-                         return make_elementwise<Op, T>("strata_" #name "_v" #wide "_" #type, Type::type, wide,        \
-                                                        strata_##name##_v##wide##_##type, shape);                      \
+#define ADD(name, Op, wide, type, T, teaches)                                                                         \
+  catalogue.push_back({"strata_" #name "_v" #wide "_" #type, #name, type_name(Type::type), teaches, rows_cols_keys(), \
+                       [](const Shape& shape) {                                                                       \
+                         return make_elementwise<Op, T>("strata_" #name "_v" #wide "_" #type, Type::type, wide,       \
+                                                        strata_##name##_v##wide##_##type, shape);                     \
                        }});
   ELEMENTWISE_ALL(ADD)
 #undef ADD

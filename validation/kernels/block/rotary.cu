@@ -15,8 +15,8 @@ constexpr int kThreads = 256;
 
 template <class T>
 struct RotaryArgs {
-  const T* x;             // [tokens][heads][d]
-  const float *cos, *sin; // [tokens][d / 2]
+  const T* x;              // [tokens][heads][d]
+  const float *cos, *sin;  // [tokens][d / 2]
   T* out;
   int tokens, heads, d;
 };
@@ -35,7 +35,8 @@ __device__ __forceinline__ void rotary(const RotaryArgs<T>& p) {
 #pragma unroll
   for (int part = 0; part < WIDE; part += 4) {
     const size_t entry = size_t(token) * half + col + part;
-    const float4 c = *reinterpret_cast<const float4*>(p.cos + entry), s = *reinterpret_cast<const float4*>(p.sin + entry);
+    const float4 c = *reinterpret_cast<const float4*>(p.cos + entry),
+                 s = *reinterpret_cast<const float4*>(p.sin + entry);
     const float cs[4] = {c.x, c.y, c.z, c.w}, sn[4] = {s.x, s.y, s.z, s.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -53,7 +54,8 @@ TensorPtr angle_table(long tokens, long d, double (*f)(double)) {
   std::vector<double> values;
   values.reserve(std::size_t(tokens * d / 2));
   for (long token = 0; token < tokens; ++token)
-    for (long i = 0; i < d / 2; ++i) values.push_back(f(double(token) * std::pow(10000.0, -2.0 * double(i) / double(d))));
+    for (long i = 0; i < d / 2; ++i)
+      values.push_back(f(double(token) * std::pow(10000.0, -2.0 * double(i) / double(d))));
   return Tensor::of(Type::f32, values);
 }
 
@@ -78,28 +80,31 @@ Problem make_rotary(const char* name, Type type, int wide, void (*kernel)(Rotary
   };
   problem.outputs.push_back(element_output(out, rc, value, 10));
   const long threads = tokens * heads * (d / 2 / wide);
-  const RotaryArgs<T> args{x->data<T>(), cosines->data<float>(), sines->data<float>(), out->data<T>(), int(tokens), int(heads), int(d)};
+  const RotaryArgs<T> args{
+      x->data<T>(), cosines->data<float>(), sines->data<float>(), out->data<T>(), int(tokens), int(heads), int(d)};
   problem.plan.add(name, kernel, Geometry{dim3(unsigned((threads + kThreads - 1) / kThreads)), dim3(kThreads)}, args);
   return problem;
 }
 
 }  // namespace
 
-#define ROTARY(wide, type, T)                                                                           \
+#define ROTARY(wide, type, T)                                                                              \
   extern "C" __global__ void __launch_bounds__(kThreads) strata_rotary_v##wide##_##type(RotaryArgs<T> p) { \
-    rotary<T, wide>(p);                                                                                 \
+    rotary<T, wide>(p);                                                                                    \
   }
 ROTARY(4, f32, float)
 ROTARY(8, bf16, __nv_bfloat16)
 
 void add_rotary(Catalogue& catalogue) {
-#define ADD(wide, type, T)                                                                                          \
-  catalogue.push_back({"strata_rotary_v" #wide "_" #type, "rotary", type_name(Type::type),                          \
-                       "rotary embedding, halves apart, angles from a table",                                       \
-                       {{"tokens", 4096, "positions"}, {"heads", 32, "heads"}, {"d", 128, "head dimension"}},       \
-                       [](const Shape& shape) {                                                                     \
-                         return make_rotary("strata_rotary_v" #wide "_" #type, Type::type, wide,                    \
-                                            strata_rotary_v##wide##_##type, shape);                                 \
+#define ADD(wide, type, T)                                                                                    \
+  catalogue.push_back({"strata_rotary_v" #wide "_" #type,                                                     \
+                       "rotary",                                                                              \
+                       type_name(Type::type),                                                                 \
+                       "rotary embedding, halves apart, angles from a table",                                 \
+                       {{"tokens", 4096, "positions"}, {"heads", 32, "heads"}, {"d", 128, "head dimension"}}, \
+                       [](const Shape& shape) {                                                               \
+                         return make_rotary("strata_rotary_v" #wide "_" #type, Type::type, wide,              \
+                                            strata_rotary_v##wide##_##type, shape);                           \
                        }});
   ADD(4, f32, float)
   ADD(8, bf16, __nv_bfloat16)

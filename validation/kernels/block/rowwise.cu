@@ -1,9 +1,9 @@
 // Softmax and norms: one CTA of 256 threads a row.
 //
-// Teaches: a reduction over a row costs passes over memory. `3pass` reads the row from global memory for the maximum, for
-// the sum and for the result; `smem` reads it once and keeps it in shared memory as fp32. `residual_` variants add a
-// second input first and write the sum as well: what fusing the residual connection into the norm saves.
-// vN: elements that a thread reads at once (16 bytes, or 1: any number of columns).
+// Teaches: a reduction over a row costs passes over memory. `3pass` reads the row from global memory for the maximum,
+// for the sum and for the result; `smem` reads it once and keeps it in shared memory as fp32. `residual_` variants add
+// a second input first and write the sum as well: what fusing the residual connection into the norm saves. vN: elements
+// that a thread reads at once (16 bytes, or 1: any number of columns).
 #include "../common/convert.cuh"
 #include "../common/reduce.cuh"
 #include "block.hpp"
@@ -59,7 +59,8 @@ __device__ __forceinline__ void softmax_3pass(const RowArgs<T>& p) {
   });
 }
 
-/// Reads the row (and adds the residual, and writes the sum) into shared memory. Only this thread reads its pieces again.
+/// Reads the row (and adds the residual, and writes the sum) into shared memory. Only this thread reads its pieces
+/// again.
 template <class T, int WIDE, bool RESIDUAL>
 __device__ __forceinline__ void read_row(const RowArgs<T>& p, float* row) {
   using Piece = Vector<T, WIDE>;
@@ -207,28 +208,28 @@ Problem make_rowwise(const RowKind& kind, void (*kernel)(RowArgs<T>), const Shap
 }  // namespace
 
 // X(name, op, body, norm, wide, type, T, Type, residual, in_shared)
-#define ROWWISE_TYPES(X, name, op, norm, residual)                     \
-  X(name, op, norm, 4, f32, float, residual)                           \
-  X(name, op, norm, 8, bf16, __nv_bfloat16, residual)                  \
+#define ROWWISE_TYPES(X, name, op, norm, residual)    \
+  X(name, op, norm, 4, f32, float, residual)          \
+  X(name, op, norm, 8, bf16, __nv_bfloat16, residual) \
   X(name, op, norm, 8, f16, __half, residual)
-#define ROWWISE_ALL(X)                                                 \
-  ROWWISE_TYPES(X, softmax, softmax, softmax, false)                   \
-  ROWWISE_TYPES(X, layernorm, layernorm, layer, false)                 \
-  ROWWISE_TYPES(X, rmsnorm, rmsnorm, rms, false)                       \
-  ROWWISE_TYPES(X, residual_layernorm, residual_norm, layer, true)     \
-  ROWWISE_TYPES(X, residual_rmsnorm, residual_norm, rms, true)         \
-  X(softmax, softmax, softmax, 1, f32, float, false)                   \
-  X(layernorm, layernorm, layer, 1, f32, float, false)                 \
+#define ROWWISE_ALL(X)                                             \
+  ROWWISE_TYPES(X, softmax, softmax, softmax, false)               \
+  ROWWISE_TYPES(X, layernorm, layernorm, layer, false)             \
+  ROWWISE_TYPES(X, rmsnorm, rmsnorm, rms, false)                   \
+  ROWWISE_TYPES(X, residual_layernorm, residual_norm, layer, true) \
+  ROWWISE_TYPES(X, residual_rmsnorm, residual_norm, rms, true)     \
+  X(softmax, softmax, softmax, 1, f32, float, false)               \
+  X(layernorm, layernorm, layer, 1, f32, float, false)             \
   X(rmsnorm, rmsnorm, rms, 1, f32, float, false)
 
-#define ROWWISE(name, op, norm, wide, type, T, residual)                                                              \
-  extern "C" __global__ void __launch_bounds__(kThreads) strata_##name##_smem_v##wide##_##type(RowArgs<T> p) {        \
-    normalise_row<Norm::norm, T, wide, residual>(p);                                                                  \
+#define ROWWISE(name, op, norm, wide, type, T, residual)                                                       \
+  extern "C" __global__ void __launch_bounds__(kThreads) strata_##name##_smem_v##wide##_##type(RowArgs<T> p) { \
+    normalise_row<Norm::norm, T, wide, residual>(p);                                                           \
   }
 ROWWISE_ALL(ROWWISE)
-#define SOFTMAX_3PASS(wide, type, T)                                                                                  \
-  extern "C" __global__ void __launch_bounds__(kThreads) strata_softmax_3pass_v##wide##_##type(RowArgs<T> p) {        \
-    softmax_3pass<T, wide>(p);                                                                                        \
+#define SOFTMAX_3PASS(wide, type, T)                                                                           \
+  extern "C" __global__ void __launch_bounds__(kThreads) strata_softmax_3pass_v##wide##_##type(RowArgs<T> p) { \
+    softmax_3pass<T, wide>(p);                                                                                 \
   }
 SOFTMAX_3PASS(1, f32, float)
 SOFTMAX_3PASS(4, f32, float)
@@ -239,16 +240,19 @@ void add_rowwise(Catalogue& catalogue) {
     catalogue.push_back({kind.name, kind.op, type_name(kind.type), kind.teaches, rows_cols_keys(),
                          [kind, kernel](const Shape& shape) { return make_rowwise(kind, kernel, shape); }});
   };
-#define ADD_3PASS(wide, type, T)                                                                                     \
-  add({"strata_softmax_3pass_v" #wide "_" #type, "softmax", "softmax, each row read three times", Norm::softmax,     \
-       Type::type, wide, false, false}, strata_softmax_3pass_v##wide##_##type);
+#define ADD_3PASS(wide, type, T)                                                                                 \
+  add({"strata_softmax_3pass_v" #wide "_" #type, "softmax", "softmax, each row read three times", Norm::softmax, \
+       Type::type, wide, false, false},                                                                          \
+      strata_softmax_3pass_v##wide##_##type);
   ADD_3PASS(1, f32, float)
   ADD_3PASS(4, f32, float)
   ADD_3PASS(8, bf16, __nv_bfloat16)
-#define ADD(name, op, norm, wide, type, T, residual)                                                                 \
-  add({"strata_" #name "_smem_v" #wide "_" #type, #op,                                                               \
-       residual ? "residual added, its sum written and normalised in one pass" : "each row read once and kept in shared memory", \
-       Norm::norm, Type::type, wide, residual, true}, strata_##name##_smem_v##wide##_##type);
+#define ADD(name, op, norm, wide, type, T, residual)                           \
+  add({"strata_" #name "_smem_v" #wide "_" #type, #op,                         \
+       residual ? "residual added, its sum written and normalised in one pass" \
+                : "each row read once and kept in shared memory",              \
+       Norm::norm, Type::type, wide, residual, true},                          \
+      strata_##name##_smem_v##wide##_##type);
   ROWWISE_ALL(ADD)
 #undef ADD
 #undef ADD_3PASS

@@ -32,9 +32,12 @@ __device__ __forceinline__ void transpose(const TransposeArgs& p) {
     const int row = row0 + y, col = col0 + x;
     if (row >= p.rows || col >= p.cols) continue;
     const float value = p.x[size_t(row) * p.cols + col];
-    if constexpr (WAY == Way::copy) p.out[size_t(row) * p.cols + col] = value;
-    else if constexpr (WAY == Way::naive) p.out[size_t(col) * p.rows + row] = value;
-    else tile[place(y, x)] = value;
+    if constexpr (WAY == Way::copy)
+      p.out[size_t(row) * p.cols + col] = value;
+    else if constexpr (WAY == Way::naive)
+      p.out[size_t(col) * p.rows + row] = value;
+    else
+      tile[place(y, x)] = value;
   }
   if constexpr (!kDirect) {
     __syncthreads();
@@ -66,25 +69,26 @@ Problem make_transpose(const char* name, bool turns, void (*kernel)(TransposeArg
 
 }  // namespace
 
-#define TRANSPOSE_ALL(X)                                                        \
-  X(copy, "the same bytes without turning anything")                            \
-  X(naive, "rows in, columns out: a sector per thread stored")                  \
-  X(tile, "turned in shared memory, 32-way bank conflicts")                     \
-  X(padded, "turned in shared memory, rows padded by a word")                   \
+#define TRANSPOSE_ALL(X)                                       \
+  X(copy, "the same bytes without turning anything")           \
+  X(naive, "rows in, columns out: a sector per thread stored") \
+  X(tile, "turned in shared memory, 32-way bank conflicts")    \
+  X(padded, "turned in shared memory, rows padded by a word")  \
   X(swizzled, "turned in shared memory, columns exchanged by XOR with the row")
-#define TRANSPOSE(way, teaches)                                                                                  \
-  extern "C" __global__ void __launch_bounds__(kSide* kRowsAtOnce) strata_transpose_##way##_32x32_f32(TransposeArgs p) { \
-    transpose<Way::way>(p);                                                                                      \
+#define TRANSPOSE(way, teaches)                                    \
+  extern "C" __global__ void __launch_bounds__(kSide* kRowsAtOnce) \
+      strata_transpose_##way##_32x32_f32(TransposeArgs p) {        \
+    transpose<Way::way>(p);                                        \
   }
 TRANSPOSE_ALL(TRANSPOSE)
 
 void add_transpose(Catalogue& catalogue) {
-#define ADD(way, teaches)                                                                                         \
-  catalogue.push_back({"strata_transpose_" #way "_32x32_f32", "transpose", "fp32", teaches, rows_cols_keys(),     \
-                       [](const Shape& shape) {                                                                   \
-                         return make_transpose("strata_transpose_" #way "_32x32_f32", Way::way != Way::copy,      \
-                                               strata_transpose_##way##_32x32_f32, shape);                        \
-                       }});
+#define ADD(way, teaches)                                                                                              \
+  catalogue.push_back(                                                                                                 \
+      {"strata_transpose_" #way "_32x32_f32", "transpose", "fp32", teaches, rows_cols_keys(), [](const Shape& shape) { \
+         return make_transpose("strata_transpose_" #way "_32x32_f32", Way::way != Way::copy,                           \
+                               strata_transpose_##way##_32x32_f32, shape);                                             \
+       }});
   TRANSPOSE_ALL(ADD)
 #undef ADD
 }

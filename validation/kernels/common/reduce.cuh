@@ -22,8 +22,8 @@ __device__ __forceinline__ float reduce_warp(float x) {
   return x;
 }
 
-/// @return the result over the CTA's threads, in every thread. `scratch` holds a word for each warp; the leading barrier
-/// lets one scratch serve several reductions.
+/// @return the result over the CTA's threads, in every thread. `scratch` holds a word for each warp; the leading
+/// barrier lets one scratch serve several reductions.
 template <class Op, int THREADS>
 __device__ __forceinline__ float reduce_cta(float x, float (&scratch)[THREADS / 32]) {
   x = reduce_warp<Op>(x);

@@ -68,7 +68,7 @@ __device__ __forceinline__ void gemv_nn(const GemmArgs<T, T>& p) {
 
 }  // namespace
 
-#define GEMV(type, T)                                                                                             \
+#define GEMV(type, T)                                                                                                 \
   extern "C" __global__ void __launch_bounds__(kThreads) strata_gemv_w8_##type##_tn(GemmArgs<T, T> p) { gemv_tn(p); } \
   extern "C" __global__ void __launch_bounds__(kThreads) strata_gemv_w8_##type##_nn(GemmArgs<T, T> p) { gemv_nn(p); }
 GEMV(f32, float)
@@ -76,20 +76,20 @@ GEMV(bf16, __nv_bfloat16)
 
 void add_gemv(Catalogue& catalogue) {
   GemmKind kind;
-#define ADD(suffix, type, T, cols_of_cta)                                                            \
-  kind.layout = #suffix;                                                                             \
-  kind.align = kWide<T>;                                                                             \
-  kind.align_d = false;                                                                              \
-  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                        \
-    require(c.m == 1, "m must be 1: a matrix-vector product");                                       \
-    const Geometry geometry{dim3(ceil_div(int(c.n), cols_of_cta)), dim3(kThreads)};                  \
-    STRATA_ADD(problem.plan, strata_gemv_w8_##type##_##suffix, geometry, c.args<T, T>());            \
-  };                                                                                                 \
+#define ADD(suffix, type, T, cols_of_cta)                                                 \
+  kind.layout = #suffix;                                                                  \
+  kind.align = kWide<T>;                                                                  \
+  kind.align_d = false;                                                                   \
+  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {             \
+    require(c.m == 1, "m must be 1: a matrix-vector product");                            \
+    const Geometry geometry{dim3(ceil_div(int(c.n), cols_of_cta)), dim3(kThreads)};       \
+    STRATA_ADD(problem.plan, strata_gemv_w8_##type##_##suffix, geometry, c.args<T, T>()); \
+  };                                                                                      \
   catalogue.push_back(gemm_kernel("strata_gemv_w8_" #type "_" #suffix, kind));
   kind.teaches = "matrix-vector product, a warp for each row of stored weights";
   ADD(tn, f32, float, kWarps)
   kind.teaches = "matrix-vector product, weights stored K x N: 64 groups of lanes share the depth";
-  ADD(nn, f32, float, kNnLanes * kWide<float>)
+  ADD(nn, f32, float, kNnLanes* kWide<float>)
   kind.input = kind.output = Type::bf16;
   ADD(nn, bf16, __nv_bfloat16, kNnLanes * kWide<__nv_bfloat16>)
   kind.teaches = "matrix-vector product, a warp for each row of stored weights";

@@ -1,14 +1,13 @@
 // Rung 4c: the grouped product of a mixture of experts: every expert multiplies its own rows by its own weights.
 //
 // Teaches: one persistent launch over products of unequal size. Tokens are sorted by expert; expert e owns rows
-// offset[e] to offset[e + 1] of A (tokens x K) and D (tokens x N), and weights B[e] (N x K). Two CTAs an SM walk over all
-// tiles, expert after expert. Loads are skewed and fixed: expert e of E gets tokens in proportion to e + 1.
+// offset[e] to offset[e + 1] of A (tokens x K) and D (tokens x N), and weights B[e] (N x K). Two CTAs an SM walk over
+// all tiles, expert after expert. Loads are skewed and fixed: expert e of E gets tokens in proportion to e + 1.
+#include "../../microbench/bench.cuh"
 #include "gemm.hpp"
 #include "layout.hpp"
 #include "mma_tile.cuh"
 #include "problem.hpp"
-
-#include "../../microbench/bench.cuh"
 
 namespace ladder {
 
@@ -52,8 +51,8 @@ std::vector<int> expert_offsets(long tokens, long experts) {
   return offset;
 }
 
-Output grouped_output(const TensorPtr& a, const TensorPtr& b, const TensorPtr& d, const std::vector<int>& offset, long n,
-                      long k) {
+Output grouped_output(const TensorPtr& a, const TensorPtr& b, const TensorPtr& d, const std::vector<int>& offset,
+                      long n, long k) {
   Output output;
   output.tensor = d;
   output.rows = std::size_t(offset.back());
@@ -90,12 +89,14 @@ Problem make_grouped(const Shape& shape) {
   const TensorPtr d = Tensor::output(Type::bf16, std::size_t(tokens * n));
   Problem problem;
   // The columns of a GEMM row; the number of experts is its own cell behind the layout.
-  problem.shape = std::to_string(tokens) + "," + std::to_string(n) + "," + std::to_string(k) + ",TN," + std::to_string(experts);
+  problem.shape =
+      std::to_string(tokens) + "," + std::to_string(n) + "," + std::to_string(k) + ",TN," + std::to_string(experts);
   problem.tensors = {a, b};
   problem.flops = 2.0 * double(tokens) * double(n) * double(k);
   problem.bytes = 2.0 * double(tokens * k + experts * n * k + tokens * n);
   problem.outputs = {grouped_output(a, b, d, offset, n, k)};
-  GroupedArgs args = {a->data<__nv_bfloat16>(), b->data<__nv_bfloat16>(), d->data<__nv_bfloat16>(), int(experts), int(n), int(k), {}};
+  GroupedArgs args = {
+      a->data<__nv_bfloat16>(), b->data<__nv_bfloat16>(), d->data<__nv_bfloat16>(), int(experts), int(n), int(k), {}};
   std::copy(offset.begin(), offset.end(), args.offset);
   STRATA_ADD(problem.plan, strata_gemm_mma_128x128x64_3s_grouped_bf16_tn,
              Geometry{dim3(2 * unsigned(bench::smCount())), dim3(mma_tile::kThreads), mma_tile::kSharedBytes}, args);

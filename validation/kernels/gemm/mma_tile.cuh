@@ -1,8 +1,8 @@
 // The mainloop that the mma.sync rungs share: one 128 x 128 tile, depth 64, three stages of cp.async.
 //
-// Eight warps of 64 x 32. Operands lie in shared memory as they do in global memory, in rows of 128 bytes (K contiguous:
-// [mn][64 k]) or 256 bytes ([64 k][128 mn]); 16-byte piece c of row r is kept at c ^ (r % 8), so that cp.async writes and
-// ldmatrix reads are free of conflicts. ldmatrix turns an operand whose M or N is contiguous.
+// Eight warps of 64 x 32. Operands lie in shared memory as they do in global memory, in rows of 128 bytes (K
+// contiguous: [mn][64 k]) or 256 bytes ([64 k][128 mn]); 16-byte piece c of row r is kept at c ^ (r % 8), so that
+// cp.async writes and ldmatrix reads are free of conflicts. ldmatrix turns an operand whose M or N is contiguous.
 #pragma once
 
 #include "../common/async_copy.cuh"
@@ -23,7 +23,8 @@ __device__ __forceinline__ uint32_t piece_offset(int row, int piece) {
 
 /// Copies one operand's tile; `mn_end` and `k_end` bound it, beyond them zeros are written. `pitch` = elements a row.
 template <bool K_CONTIGUOUS, class T>
-__device__ __forceinline__ void copy_operand(uint32_t dst, const T* matrix, int pitch, int mn_end, int k_end, int mn0, int k0) {
+__device__ __forceinline__ void copy_operand(uint32_t dst, const T* matrix, int pitch, int mn_end, int k_end, int mn0,
+                                             int k0) {
   constexpr int kPieces = (K_CONTIGUOUS ? kDepth : kTile) / kPiece;  // of a row
   const int row0 = K_CONTIGUOUS ? mn0 : k0, col0 = K_CONTIGUOUS ? k0 : mn0;
   const int row_end = K_CONTIGUOUS ? mn_end : k_end, col_end = K_CONTIGUOUS ? k_end : mn_end;
@@ -40,37 +41,47 @@ template <bool TURN>
 __device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t address) {
   if constexpr (TURN) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address)
+                 : "memory");
   } else {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address)
+                 : "memory");
   }
 }
 
 /// A fragment of 16 (m) x 16 (k): matrices in the order (m, k) (m + 8, k) (m, k + 8) (m + 8, k + 8).
 template <bool K_CONTIGUOUS>
 __device__ __forceinline__ void load_a(uint32_t (&r)[4], uint32_t tile, int m, int k, int lane) {
-  if constexpr (K_CONTIGUOUS) load_matrices<false>(r, tile + piece_offset<true>(m + lane % 16, k / 8 + lane / 16));
-  else load_matrices<true>(r, tile + piece_offset<false>(k + lane / 16 * 8 + lane % 8, m / 8 + lane / 8 % 2));
+  if constexpr (K_CONTIGUOUS)
+    load_matrices<false>(r, tile + piece_offset<true>(m + lane % 16, k / 8 + lane / 16));
+  else
+    load_matrices<true>(r, tile + piece_offset<false>(k + lane / 16 * 8 + lane % 8, m / 8 + lane / 8 % 2));
 }
 
 /// Two fragments of 16 (k) x 8 (n): matrices in the order (n, k) (n, k + 8) (n + 8, k) (n + 8, k + 8).
 template <bool K_CONTIGUOUS>
 __device__ __forceinline__ void load_b(uint32_t (&r)[4], uint32_t tile, int n, int k, int lane) {
-  if constexpr (K_CONTIGUOUS) load_matrices<false>(r, tile + piece_offset<true>(n + lane / 16 * 8 + lane % 8, k / 8 + lane / 8 % 2));
-  else load_matrices<true>(r, tile + piece_offset<false>(k + lane / 8 % 2 * 8 + lane % 8, n / 8 + lane / 16));
+  if constexpr (K_CONTIGUOUS)
+    load_matrices<false>(r, tile + piece_offset<true>(n + lane / 16 * 8 + lane % 8, k / 8 + lane / 8 % 2));
+  else
+    load_matrices<true>(r, tile + piece_offset<false>(k + lane / 8 % 2 * 8 + lane % 8, n / 8 + lane / 16));
 }
 
 template <class T>
 __device__ __forceinline__ void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (std::is_same_v<T, __half>) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   } else {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
 }
 
@@ -91,7 +102,8 @@ struct Operands {
   int m0, n0, m_end, n_end, k_begin, k_end;
 };
 
-/// sum = A B over [k_begin, k_end). All of the CTA calls it; every copy has arrived and every read is done at the return.
+/// sum = A B over [k_begin, k_end). All of the CTA calls it; every copy has arrived and every read is done at the
+/// return.
 template <class Layout, class T>
 __device__ __forceinline__ void multiply_tile(Sums& sum, const Operands<T>& p, uint32_t shared) {
   const int lane = threadIdx.x % 32, tiles = ceil_div(p.k_end - p.k_begin, kDepth);
@@ -128,7 +140,8 @@ __device__ __forceinline__ void multiply_tile(Sums& sum, const Operands<T>& p, u
 #pragma unroll
       for (int i = 0; i < kFragmentsM; ++i)
 #pragma unroll
-        for (int j = 0; j < kFragmentsN; ++j) multiply<T>(sum.v[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
+        for (int j = 0; j < kFragmentsN; ++j)
+          multiply<T>(sum.v[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
     }
   }
   copy_wait<0>();

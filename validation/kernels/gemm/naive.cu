@@ -30,25 +30,25 @@ __device__ __forceinline__ void gemm_naive(const GemmArgs<float, float>& p) {
 
 }  // namespace
 
-#define NAIVE(suffix, Layout, variant, coalesced)                                                      \
-  extern "C" __global__ void __launch_bounds__(kSide* kSide)                                           \
-      strata_gemm_##variant##_16x16_f32_##suffix(GemmArgs<float, float> p) {                           \
-    gemm_naive<Layout, coalesced>(p);                                                                  \
+#define NAIVE(suffix, Layout, variant, coalesced)                            \
+  extern "C" __global__ void __launch_bounds__(kSide* kSide)                 \
+      strata_gemm_##variant##_16x16_f32_##suffix(GemmArgs<float, float> p) { \
+    gemm_naive<Layout, coalesced>(p);                                        \
   }
 STRATA_FOR_LAYOUTS(NAIVE, naive, true)
 STRATA_FOR_LAYOUTS(NAIVE, naive_strided, false)
 
 void add_gemm_naive(Catalogue& catalogue) {
   GemmKind kind;
-#define ADD(suffix, Layout, variant, coalesced)                                                               \
-  kind.layout = Layout::kName;                                                                                \
-  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                                 \
-    const int rows = ceil_div(int(c.m), kSide), cols = ceil_div(int(c.n), kSide);                             \
-    const dim3 grid = coalesced ? dim3(cols, rows) : dim3(rows, cols);                                        \
-    require(grid.y < 65536, "too many rows of tiles for a grid");                                             \
-    STRATA_ADD(problem.plan, strata_gemm_##variant##_16x16_f32_##suffix, Geometry{grid, dim3(kSide, kSide)},  \
-               c.args<float, float>());                                                                       \
-  };                                                                                                          \
+#define ADD(suffix, Layout, variant, coalesced)                                                              \
+  kind.layout = Layout::kName;                                                                               \
+  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                                \
+    const int rows = ceil_div(int(c.m), kSide), cols = ceil_div(int(c.n), kSide);                            \
+    const dim3 grid = coalesced ? dim3(cols, rows) : dim3(rows, cols);                                       \
+    require(grid.y < 65536, "too many rows of tiles for a grid");                                            \
+    STRATA_ADD(problem.plan, strata_gemm_##variant##_16x16_f32_##suffix, Geometry{grid, dim3(kSide, kSide)}, \
+               c.args<float, float>());                                                                      \
+  };                                                                                                         \
   catalogue.push_back(gemm_kernel("strata_gemm_" #variant "_16x16_f32_" #suffix, kind));
   kind.teaches = "one thread per element, neighbouring threads in neighbouring rows: a sector per thread";
   STRATA_FOR_LAYOUTS(ADD, naive_strided, false)

@@ -1,8 +1,7 @@
-#include "problem.hpp"
-
 #include <cctype>
 
 #include "../harness/blas.hpp"
+#include "problem.hpp"
 
 namespace ladder {
 
@@ -48,7 +47,8 @@ double reference_at(const GemmCase& c, std::size_t row, std::size_t col) {
   const auto m = static_cast<std::size_t>(c.m), n = static_cast<std::size_t>(c.n), k = static_cast<std::size_t>(c.k);
   double sum = 0;
   for (std::size_t i = 0; i < k; ++i)
-    sum += c.a->value(c.a_k_contiguous ? row * k + i : i * m + row) * c.b->value(c.b_k_contiguous ? col * k + i : i * n + col);
+    sum += c.a->value(c.a_k_contiguous ? row * k + i : i * m + row) *
+           c.b->value(c.b_k_contiguous ? col * k + i : i * n + col);
   return c.alpha * sum + (c.beta != 0 ? c.beta * c.c->value(row * n + col) : 0.0);
 }
 
@@ -78,7 +78,8 @@ Kernel gemm_kernel(const std::string& name, const GemmKind& kind) {
   auto make = [kind](const Shape& shape) {
     const GemmCase c = make_case(shape, kind);
     Problem problem;
-    problem.shape = std::to_string(c.m) + "," + std::to_string(c.n) + "," + std::to_string(c.k) + "," + upper(kind.layout);
+    problem.shape =
+        std::to_string(c.m) + "," + std::to_string(c.n) + "," + std::to_string(c.k) + "," + upper(kind.layout);
     problem.tensors = {c.a, c.b, c.c};
     problem.flops = 2.0 * double(c.m) * double(c.n) * double(c.k);
     problem.bytes = double(c.m * c.k + c.n * c.k) * double(type_bytes(kind.input)) +

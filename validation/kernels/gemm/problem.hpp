@@ -19,8 +19,15 @@ struct GemmCase {
 
   template <class In, class Out>
   [[nodiscard]] GemmArgs<In, Out> args() const {
-    return {a->data<In>(), b->data<In>(),      c ? c->data<Out>() : nullptr, d->data<Out>(), static_cast<int>(m),
-            static_cast<int>(n), static_cast<int>(k), alpha,         beta};
+    return {a->data<In>(),
+            b->data<In>(),
+            c ? c->data<Out>() : nullptr,
+            d->data<Out>(),
+            static_cast<int>(m),
+            static_cast<int>(n),
+            static_cast<int>(k),
+            alpha,
+            beta};
   }
 };
 

@@ -1,7 +1,8 @@
 // Rung 2: 128 x 128 x 32 tiles, 8 x 8 elements of D in each thread's registers, fp32.
 //
-// Teaches: register tiling (16 words read from shared memory feed 64 multiply-adds) and double buffering: `sb` waits for
-// each tile, `db` copies the next tile while it computes on this one. Copies are cp.async, so they need no registers.
+// Teaches: register tiling (16 words read from shared memory feed 64 multiply-adds) and double buffering: `sb` waits
+// for each tile, `db` copies the next tile while it computes on this one. Copies are cp.async, so they need no
+// registers.
 //
 // A warp computes 32 x 64: lane (y, x) = (lane / 8, lane % 8) holds rows 4 y + {0..3} and 16 more, columns 4 x + {0..3}
 // and 32 more. Tiles lie in shared memory as [k][m] and [k][n], rows padded by 4 words to 132: fragments are read 16
@@ -18,15 +19,16 @@ namespace ladder {
 namespace {
 
 constexpr int kTile = 128, kDepth = 32, kThreads = 256;
-constexpr int kPitch = kTile + 4;                 // words
-constexpr int kOperandWords = kDepth * kPitch;    // one operand, one buffer
-constexpr int kLanesK = 8, kLanesMn = 4;          // of a warp that turns a tile
+constexpr int kPitch = kTile + 4;               // words
+constexpr int kOperandWords = kDepth * kPitch;  // one operand, one buffer
+constexpr int kLanesK = 8, kLanesMn = 4;        // of a warp that turns a tile
 constexpr int kBufferBytes = 2 * kOperandWords * int(sizeof(float));
 
 /// Copies a 32 (k) x 128 tile into [k][mn]. `mn_count` and `k_count` are the matrix's; beyond them zeros are written.
 /// WHOLE: the tile ends before k_count, so that only rows or columns need a test, the same for every tile.
 template <bool K_CONTIGUOUS, int ALIGN, bool WHOLE>
-__device__ __forceinline__ void copy_tile(uint32_t dst, const float* matrix, int mn_count, int k_count, int mn0, int k0) {
+__device__ __forceinline__ void copy_tile(uint32_t dst, const float* matrix, int mn_count, int k_count, int mn0,
+                                          int k0) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   auto copy = [&](auto bytes, const float* from, int k, int mn, bool inside) {
     const bool valid = inside && (WHOLE || k0 + k < k_count);
@@ -49,7 +51,8 @@ __device__ __forceinline__ void copy_tile(uint32_t dst, const float* matrix, int
     const float* from = matrix + size_t(k0 + k) * mn_count + (inside ? mn0 + mn : 0);
 #pragma unroll
     for (int i = 0; i < kDepth / kRowsAtOnce; ++i)
-      copy(std::integral_constant<int, 4 * ALIGN>(), from + size_t(i * kRowsAtOnce) * mn_count, k + i * kRowsAtOnce, mn, inside);
+      copy(std::integral_constant<int, 4 * ALIGN>(), from + size_t(i * kRowsAtOnce) * mn_count, k + i * kRowsAtOnce, mn,
+           inside);
   }
 }
 
@@ -139,13 +142,14 @@ __device__ __forceinline__ void gemm_simt(const GemmArgs<float, float>& p) {
 
 }  // namespace
 
-#define SIMT(suffix, Layout, buffer, twice, align)                                                        \
-  extern "C" __global__ void __launch_bounds__(kThreads, 2)                                               \
-      strata_gemm_simt_128x128x32_8x8_##buffer##_al##align##_f32_##suffix(GemmArgs<float, float> p) {     \
-    gemm_simt<Layout, twice, align>(p);                                                                   \
+#define SIMT(suffix, Layout, buffer, twice, align)                                                    \
+  extern "C" __global__ void __launch_bounds__(kThreads, 2)                                           \
+      strata_gemm_simt_128x128x32_8x8_##buffer##_al##align##_f32_##suffix(GemmArgs<float, float> p) { \
+    gemm_simt<Layout, twice, align>(p);                                                               \
   }
 // TN turns both operands, so it has no 16-byte copies to align.
-#define SIMT_ALIGNED(X, buffer, twice) X(nn, LayoutNn, buffer, twice, 4) X(nt, LayoutNt, buffer, twice, 4) X(tt, LayoutTt, buffer, twice, 4)
+#define SIMT_ALIGNED(X, buffer, twice) \
+  X(nn, LayoutNn, buffer, twice, 4) X(nt, LayoutNt, buffer, twice, 4) X(tt, LayoutTt, buffer, twice, 4)
 SIMT_ALIGNED(SIMT, sb, false)
 SIMT_ALIGNED(SIMT, db, true)
 STRATA_FOR_LAYOUTS(SIMT, sb, false, 1)
@@ -153,16 +157,16 @@ STRATA_FOR_LAYOUTS(SIMT, db, true, 1)
 
 void add_gemm_simt(Catalogue& catalogue) {
   GemmKind kind;
-#define ADD(suffix, Layout, buffer, twice, alignment)                                                                 \
-  kind.layout = Layout::kName;                                                                                        \
-  kind.align = alignment;                                                                                             \
-  kind.align_d = false;                                                                                               \
-  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                                         \
-    const dim3 grid(ceil_div(int(c.n), kTile), ceil_div(int(c.m), kTile));                                            \
-    require(grid.y < 65536, "too many rows of tiles for a grid");                                                     \
-    STRATA_ADD(problem.plan, strata_gemm_simt_128x128x32_8x8_##buffer##_al##alignment##_f32_##suffix,                 \
-               Geometry{grid, dim3(kThreads), size_t(kBufferBytes) * (twice ? 2 : 1)}, c.args<float, float>());       \
-  };                                                                                                                  \
+#define ADD(suffix, Layout, buffer, twice, alignment)                                                           \
+  kind.layout = Layout::kName;                                                                                  \
+  kind.align = alignment;                                                                                       \
+  kind.align_d = false;                                                                                         \
+  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                                   \
+    const dim3 grid(ceil_div(int(c.n), kTile), ceil_div(int(c.m), kTile));                                      \
+    require(grid.y < 65536, "too many rows of tiles for a grid");                                               \
+    STRATA_ADD(problem.plan, strata_gemm_simt_128x128x32_8x8_##buffer##_al##alignment##_f32_##suffix,           \
+               Geometry{grid, dim3(kThreads), size_t(kBufferBytes) * (twice ? 2 : 1)}, c.args<float, float>()); \
+  };                                                                                                            \
   catalogue.push_back(gemm_kernel("strata_gemm_simt_128x128x32_8x8_" #buffer "_al" #alignment "_f32_" #suffix, kind));
   kind.teaches = "8x8 elements a thread, one buffer: the copy of a tile and the work on it take turns";
   SIMT_ALIGNED(ADD, sb, false)

@@ -1,11 +1,12 @@
 // Rung 5: Hopper. TMA fills a ring of stages, wgmma reads them, CTAs are persistent and share B through clusters.
 //
 // Teaches: warp specialisation (one producer thread, two consumer warpgroups of 64 rows), mbarriers, TMA multicast, the
-// 128-byte swizzle, persistence with a grouped raster, stores by TMA. 128 x N x 64 tiles; `2x1`: two CTAs of a cluster take
-// two tiles one above the other, each loads half of their common B and multicasts it to both; `1x1`: no cluster.
+// 128-byte swizzle, persistence with a grouped raster, stores by TMA. 128 x N x 64 tiles; `2x1`: two CTAs of a cluster
+// take two tiles one above the other, each loads half of their common B and multicasts it to both; `1x1`: no cluster.
 //
 // Tiles are taken in groups of 8 cluster rows: down a group's rows first, then one column on; CTA c of C takes cluster
-// tiles c, c + C, c + 2 C, ... A stage is free when the consumers of both CTAs have read it, full when its bytes arrived.
+// tiles c, c + C, c + 2 C, ... A stage is free when the consumers of both CTAs have read it, full when its bytes
+// arrived.
 #include "../common/convert.cuh"
 #include "gemm.hpp"
 #include "layout.hpp"
@@ -93,13 +94,17 @@ struct Gemm {
     const int n = n0 + int(rank) * kShare;
     constexpr uint16_t kAll = (1 << CLUSTER) - 1;
     if constexpr (Layout::kBKContiguous) {
-      if constexpr (CLUSTER == 1) bench::tensorLoad2D(dst, &p.b, k0, n, bar);
-      else load_multicast(dst, &p.b, k0, n, bar, kAll);
+      if constexpr (CLUSTER == 1)
+        bench::tensorLoad2D(dst, &p.b, k0, n, bar);
+      else
+        load_multicast(dst, &p.b, k0, n, bar, kAll);
     } else {
 #pragma unroll
       for (int i = 0; i < kShare / 64; ++i) {
-        if constexpr (CLUSTER == 1) bench::tensorLoad2D(dst + i * kBlockBytes, &p.b, n + i * 64, k0, bar);
-        else load_multicast(dst + i * kBlockBytes, &p.b, n + i * 64, k0, bar, kAll);
+        if constexpr (CLUSTER == 1)
+          bench::tensorLoad2D(dst + i * kBlockBytes, &p.b, n + i * 64, k0, bar);
+        else
+          load_multicast(dst + i * kBlockBytes, &p.b, n + i * 64, k0, bar, kAll);
       }
     }
   }
@@ -122,8 +127,10 @@ struct Gemm {
   __device__ __forceinline__ void release(int stage) const {
     // One thread for each CTA whose producer writes into this stage.
     if (threadIdx.x % 128 < CLUSTER) {
-      if constexpr (CLUSTER == 1) bench::mbarArrive(empty + stage * 8);
-      else arrive_remote(empty + stage * 8, threadIdx.x % 128);
+      if constexpr (CLUSTER == 1)
+        bench::mbarArrive(empty + stage * 8);
+      else
+        arrive_remote(empty + stage * 8, threadIdx.x % 128);
     }
   }
 
@@ -177,7 +184,8 @@ struct Gemm {
           const int r = row + half * 8, at = part * 32 + piece * 4 + half * 2;
           const uint32_t value = result(__uint_as_float(sum[at]), __uint_as_float(sum[at + 1]), m0 + r,
                                         n0 + part * kStoreCols + piece * 8 + lane % 4 * 2);
-          asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffer + r * 128 + ((piece ^ (r & 7)) << 4) + lane % 4 * 4), "r"(value)
+          asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffer + r * 128 + ((piece ^ (r & 7)) << 4) + lane % 4 * 4),
+                       "r"(value)
                        : "memory");
         }
       fence_async_proxy();
@@ -215,9 +223,12 @@ __device__ __forceinline__ void gemm_wgmma(const WgmmaArgs& p) {
   __syncthreads();
   if constexpr (CLUSTER > 1) bench::clusterSync();
 
-  const Gemm<Layout, TILE_N, STAGES, CLUSTER> gemm{
-      p, base, full, empty, CLUSTER > 1 ? bench::clusterRank() : 0,
-      Raster{ceil_div(p.m, kTileM * CLUSTER), ceil_div(p.n, TILE_N)}};
+  const Gemm<Layout, TILE_N, STAGES, CLUSTER> gemm{p,
+                                                   base,
+                                                   full,
+                                                   empty,
+                                                   CLUSTER > 1 ? bench::clusterRank() : 0,
+                                                   Raster{ceil_div(p.m, kTileM * CLUSTER), ceil_div(p.n, TILE_N)}};
   const int warpgroup = threadIdx.x / 128;
   if (warpgroup == 0) {
     give_registers<40>();
@@ -242,7 +253,8 @@ void launch(const char* name, void (*kernel)(WgmmaArgs), const GemmCase& c, Prob
   WgmmaArgs args;
   args.a = operand(c.a, c.a_k_contiguous, c.m, c.k, kTileM);
   args.b = operand(c.b, c.b_k_contiguous, c.n, c.k, TILE_N / CLUSTER);
-  args.d = bench::tensorMap2D(c.d->data<void>(), uint64_t(c.n), uint64_t(c.m), uint64_t(c.n) * 2, kStoreCols, kConsumerRows, true);
+  args.d = bench::tensorMap2D(c.d->data<void>(), uint64_t(c.n), uint64_t(c.m), uint64_t(c.n) * 2, kStoreCols,
+                              kConsumerRows, true);
   args.c = c.c ? c.c->data<__nv_bfloat16>() : nullptr;
   args.m = int(c.m);
   args.n = int(c.n);
@@ -258,10 +270,11 @@ void launch(const char* name, void (*kernel)(WgmmaArgs), const GemmCase& c, Prob
 
 }  // namespace
 
-#define WGMMA(suffix, Layout, tile_n, stages, cluster)                                                         \
-  extern "C" __global__ void __launch_bounds__(kThreads, 1)                                                    \
-      strata_gemm_wgmma_128x##tile_n##x64_##stages##s_##cluster##x1_bf16_##suffix(const __grid_constant__ WgmmaArgs p) { \
-    gemm_wgmma<Layout, tile_n, stages, cluster>(p);                                                            \
+#define WGMMA(suffix, Layout, tile_n, stages, cluster)                             \
+  extern "C" __global__ void __launch_bounds__(kThreads, 1)                        \
+      strata_gemm_wgmma_128x##tile_n##x64_##stages##s_##cluster##x1_bf16_##suffix( \
+          const __grid_constant__ WgmmaArgs p) {                                   \
+    gemm_wgmma<Layout, tile_n, stages, cluster>(p);                                \
   }
 STRATA_FOR_LAYOUTS(WGMMA, 256, 4, 2)
 STRATA_FOR_LAYOUTS(WGMMA, 256, 4, 1)
@@ -271,14 +284,15 @@ void add_gemm_wgmma(Catalogue& catalogue) {
   GemmKind kind;
   kind.align = 8;
   kind.input = kind.output = Type::bf16;
-#define ADD(suffix, Layout, tile_n, stages, cluster)                                                                      \
-  kind.layout = Layout::kName;                                                                                            \
-  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                                             \
-    launch<Layout, tile_n, stages, cluster>("strata_gemm_wgmma_128x" #tile_n "x64_" #stages "s_" #cluster "x1_bf16_" #suffix, \
-                                            strata_gemm_wgmma_128x##tile_n##x64_##stages##s_##cluster##x1_bf16_##suffix,  \
-                                            c, problem);                                                                  \
-  };                                                                                                                      \
-  catalogue.push_back(gemm_kernel("strata_gemm_wgmma_128x" #tile_n "x64_" #stages "s_" #cluster "x1_bf16_" #suffix, kind));
+#define ADD(suffix, Layout, tile_n, stages, cluster)                                              \
+  kind.layout = Layout::kName;                                                                    \
+  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                     \
+    launch<Layout, tile_n, stages, cluster>(                                                      \
+        "strata_gemm_wgmma_128x" #tile_n "x64_" #stages "s_" #cluster "x1_bf16_" #suffix,         \
+        strata_gemm_wgmma_128x##tile_n##x64_##stages##s_##cluster##x1_bf16_##suffix, c, problem); \
+  };                                                                                              \
+  catalogue.push_back(                                                                            \
+      gemm_kernel("strata_gemm_wgmma_128x" #tile_n "x64_" #stages "s_" #cluster "x1_bf16_" #suffix, kind));
   kind.teaches = "TMA and wgmma, persistent, warp-specialised; no cluster: every CTA loads all of its B";
   STRATA_FOR_LAYOUTS(ADD, 256, 4, 1)
   kind.teaches = "TMA and wgmma, persistent; two CTAs share B by multicast";

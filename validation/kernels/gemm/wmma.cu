@@ -1,8 +1,9 @@
 // Rung 3: the WMMA interface to the tensor cores, fp16 and bf16 (fp32 sums) and int8 (int32 sums).
 //
-// Teaches: tensor cores with a portable interface. 128 x 128 tiles, depth 32 (int8: 64), eight warps of 32 x 64, that is
-// 2 x 4 fragments of 16 x 16. The next tile waits in registers while this one is multiplied. Rows in shared memory are
-// padded by 16 bytes. Sums leave through a 16 x 16 patch in shared memory, because a fragment's layout is not defined.
+// Teaches: tensor cores with a portable interface. 128 x 128 tiles, depth 32 (int8: 64), eight warps of 32 x 64, that
+// is 2 x 4 fragments of 16 x 16. The next tile waits in registers while this one is multiplied. Rows in shared memory
+// are padded by 16 bytes. Sums leave through a 16 x 16 patch in shared memory, because a fragment's layout is not
+// defined.
 #include <mma.h>
 
 #include "../common/convert.cuh"
@@ -50,7 +51,8 @@ struct Prefetch {
 #pragma unroll
     for (int i = 0; i < Tile::kVectors; ++i) {
       const int at = i * kThreads + threadIdx.x;
-      *reinterpret_cast<uint4*>(tile + at / Tile::kVectorsPerRow * Tile::kPitch + at % Tile::kVectorsPerRow * kLanes<In>) = v[i];
+      *reinterpret_cast<uint4*>(tile + at / Tile::kVectorsPerRow * Tile::kPitch +
+                                at % Tile::kVectorsPerRow * kLanes<In>) = v[i];
     }
   }
 };
@@ -69,8 +71,10 @@ __device__ __forceinline__ void store_eight(const GemmArgs<In, Out>& p, int row,
       if (p.beta != 0) c = *reinterpret_cast<const Vector<Out, kWide>*>(p.c + at + part * kWide);
 #pragma unroll
     for (int i = 0; i < kWide; ++i) {
-      if constexpr (std::is_same_v<Out, int32_t>) out.v[i] = sum[part * kWide + i];
-      else out.v[i] = from_float<Out>(p.alpha * sum[part * kWide + i] + p.beta * to_float(c.v[i]));
+      if constexpr (std::is_same_v<Out, int32_t>)
+        out.v[i] = sum[part * kWide + i];
+      else
+        out.v[i] = from_float<Out>(p.alpha * sum[part * kWide + i] + p.beta * to_float(c.v[i]));
     }
     *reinterpret_cast<Vector<Out, kWide>*>(p.d + at + part * kWide) = out;
   }
@@ -92,10 +96,14 @@ __device__ __forceinline__ void gemm_wmma(const GemmArgs<In, Out>& p) {
   Prefetch<In, Layout::kAKContiguous> next_a;
   Prefetch<In, Layout::kBKContiguous> next_b;
   auto load = [&](int k0) {
-    if constexpr (Layout::kAKContiguous) next_a.load(p.a, p.m, p.k, m0, k0);
-    else next_a.load(p.a, p.k, p.m, k0, m0);
-    if constexpr (Layout::kBKContiguous) next_b.load(p.b, p.n, p.k, n0, k0);
-    else next_b.load(p.b, p.k, p.n, k0, n0);
+    if constexpr (Layout::kAKContiguous)
+      next_a.load(p.a, p.m, p.k, m0, k0);
+    else
+      next_a.load(p.a, p.k, p.m, k0, m0);
+    if constexpr (Layout::kBKContiguous)
+      next_b.load(p.b, p.n, p.k, n0, k0);
+    else
+      next_b.load(p.b, p.k, p.n, k0, n0);
   };
 
   fragment<nvcuda::wmma::accumulator, kSide, kSide, kSide, Sum> sum[2][4];
@@ -117,14 +125,14 @@ __device__ __forceinline__ void gemm_wmma(const GemmArgs<In, Out>& p) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int m = warp_m + i * kSide;
-        nvcuda::wmma::load_matrix_sync(fa[i], a + (Layout::kAKContiguous ? m * TileA::kPitch + k : k * TileA::kPitch + m),
-                                       TileA::kPitch);
+        nvcuda::wmma::load_matrix_sync(
+            fa[i], a + (Layout::kAKContiguous ? m * TileA::kPitch + k : k * TileA::kPitch + m), TileA::kPitch);
       }
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const int n = warp_n + j * kSide;
-        nvcuda::wmma::load_matrix_sync(fb[j], b + (Layout::kBKContiguous ? n * TileB::kPitch + k : k * TileB::kPitch + n),
-                                       TileB::kPitch);
+        nvcuda::wmma::load_matrix_sync(
+            fb[j], b + (Layout::kBKContiguous ? n * TileB::kPitch + k : k * TileB::kPitch + n), TileB::kPitch);
       }
 #pragma unroll
       for (int i = 0; i < 2; ++i)
@@ -147,10 +155,10 @@ __device__ __forceinline__ void gemm_wmma(const GemmArgs<In, Out>& p) {
 
 }  // namespace
 
-#define WMMA(suffix, Layout, depth, type, In, Out, Sum)                                                       \
-  extern "C" __global__ void __launch_bounds__(kThreads, 2)                                                   \
-      strata_gemm_wmma_128x128x##depth##_##type##_##suffix(GemmArgs<In, Out> p) {                             \
-    gemm_wmma<Layout, In, Out, Sum>(p);                                                                       \
+#define WMMA(suffix, Layout, depth, type, In, Out, Sum)                           \
+  extern "C" __global__ void __launch_bounds__(kThreads, 2)                       \
+      strata_gemm_wmma_128x128x##depth##_##type##_##suffix(GemmArgs<In, Out> p) { \
+    gemm_wmma<Layout, In, Out, Sum>(p);                                           \
   }
 STRATA_FOR_LAYOUTS(WMMA, 32, f16, __half, __half, float)
 STRATA_FOR_LAYOUTS(WMMA, 32, bf16, __nv_bfloat16, __nv_bfloat16, float)
@@ -158,14 +166,14 @@ STRATA_FOR_LAYOUTS(WMMA, 64, s8, signed char, int32_t, int32_t)
 
 void add_gemm_wmma(Catalogue& catalogue) {
   GemmKind kind;
-#define ADD(suffix, Layout, depth, type, In, Out, Sum)                                                      \
-  kind.layout = Layout::kName;                                                                              \
-  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                               \
-    const dim3 grid(ceil_div(int(c.n), kTile), ceil_div(int(c.m), kTile));                                  \
-    require(grid.y < 65536, "too many rows of tiles for a grid");                                           \
-    STRATA_ADD(problem.plan, strata_gemm_wmma_128x128x##depth##_##type##_##suffix,                          \
-               Geometry{grid, dim3(kThreads)}, c.args<In, Out>());                                          \
-  };                                                                                                        \
+#define ADD(suffix, Layout, depth, type, In, Out, Sum)                                                             \
+  kind.layout = Layout::kName;                                                                                     \
+  kind.add_launches = [](const Shape&, const GemmCase& c, Problem& problem) {                                      \
+    const dim3 grid(ceil_div(int(c.n), kTile), ceil_div(int(c.m), kTile));                                         \
+    require(grid.y < 65536, "too many rows of tiles for a grid");                                                  \
+    STRATA_ADD(problem.plan, strata_gemm_wmma_128x128x##depth##_##type##_##suffix, Geometry{grid, dim3(kThreads)}, \
+               c.args<In, Out>());                                                                                 \
+  };                                                                                                               \
   catalogue.push_back(gemm_kernel("strata_gemm_wmma_128x128x" #depth "_" #type "_" #suffix, kind));
   kind.align = 8;
   kind.teaches = "tensor cores through WMMA fragments of 16x16x16";

@@ -1,14 +1,11 @@
-#include "csv.hpp"
-
 #include "../../microbench/bench.cuh"
+#include "csv.hpp"
 
 namespace ladder {
 
 namespace {
 
-std::string dims(const dim3& d) {
-  return std::to_string(d.x) + "x" + std::to_string(d.y) + "x" + std::to_string(d.z);
-}
+std::string dims(const dim3& d) { return std::to_string(d.x) + "x" + std::to_string(d.y) + "x" + std::to_string(d.z); }
 
 std::string number(double value, const char* format) {
   if (value == 0) return "";
