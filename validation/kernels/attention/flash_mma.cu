@@ -2,8 +2,8 @@
 //
 // Teaches: a score accumulator has the layout of the next product's left operand, so softmax sits between two
 // products without touching shared memory; swizzled rows in place of padding; one buffer each for K and V, filled
-// alternately while the other is used; and what the tile of a warp buys: with 16 query rows ("64x64") every ldmatrix
-// of K or V feeds two mma.sync, with 32 ("128x64") four.
+// alternately while the other is used; and what the tile of a warp buys: with 16 query rows (64 a CTA) every ldmatrix
+// of K or V feeds two mma.sync, with 32 (128 a CTA) four. At d = 128 the large tile takes 32 keys at a time: 64 spill.
 #include "attention.hpp"
 #include "case.hpp"
 #include "device.cuh"
@@ -24,6 +24,10 @@ struct FlashMma {
   const AttentionArguments& a;
   uint32_t q, k, v;  ///< shared-memory addresses
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  // What this lane addresses for ldmatrix: rows and chunks of the first 16 x 16 elements of each operand.
+  uint32_t qLane = q + swizzled<D>(warp * kRowTiles * 16 + lane % 16, lane / 16);
+  uint32_t kLane = k + swizzled<D>(lane / 16 * 8 + lane % 8, lane / 8 % 2);
+  uint32_t vLane = v + swizzled<D>(lane % 16, lane / 16);
   float output[kRowTiles][D / 8][4] = {};
   float score[kRowTiles][BN / 8][4];
   float peak[kRowTiles][2], sum[kRowTiles][2] = {};  ///< of rows lane / 4 and lane / 4 + 8
@@ -54,12 +58,12 @@ struct FlashMma {
       uint32_t left[kRowTiles][4];
 #pragma unroll
       for (int m = 0; m < kRowTiles; ++m) {
-        loadMatrices(left[m], q + swizzled<D>((warp * kRowTiles + m) * 16 + lane % 16, 2 * i + lane / 16));
+        loadMatrices(left[m], chunkPair<D>(qLane, i) + m * 16 * D * 2);
       }
 #pragma unroll
       for (int n = 0; n < BN / 16; ++n) {
         uint32_t right[4];
-        loadMatrices(right, k + swizzled<D>(n * 16 + lane / 16 * 8 + lane % 8, 2 * i + lane / 8 % 2));
+        loadMatrices(right, chunkPair<D>(kLane, i) + n * 16 * D * 2);
 #pragma unroll
         for (int m = 0; m < kRowTiles; ++m) {
           multiplyAdd(score[m][2 * n], left[m], right[0], right[1], T());
@@ -137,7 +141,7 @@ struct FlashMma {
 #pragma unroll
       for (int n = 0; n < D / 16; ++n) {
         uint32_t right[4];
-        loadMatricesTransposed(right, v + swizzled<D>(i * 16 + lane % 16, 2 * n + lane / 16));
+        loadMatricesTransposed(right, chunkPair<D>(vLane, n) + i * 16 * D * 2);
 #pragma unroll
         for (int m = 0; m < kRowTiles; ++m) {
           multiplyAdd(output[m][2 * n], left[m], right[0], right[1], T());
@@ -204,25 +208,25 @@ struct FlashMma {
   }
 };
 
-#define STRATA_MMA_KERNEL(BM, D, SUFFIX, CAUSAL, T)                                                            \
+#define STRATA_MMA_KERNEL(BM, BN, D, SUFFIX, CAUSAL, T)                                                            \
   extern "C" __global__ void __launch_bounds__(kMmaThreads)                                                    \
-      strata_attention_mma_##BM##x64_d##D##_##SUFFIX##_##T(const AttentionArguments a) {                       \
+      strata_attention_mma_##BM##x##BN##_d##D##_##SUFFIX##_##T(const AttentionArguments a) {                       \
     extern __shared__ __align__(128) char shared[];                                                            \
-    FlashMma<T, D, BM, 64, CAUSAL>(a, sharedAddress(shared)).run();                                            \
+    FlashMma<T, D, BM, BN, CAUSAL>(a, sharedAddress(shared)).run();                                            \
   }
-#define STRATA_MMA(BM, D, T)                   \
-  STRATA_MMA_KERNEL(BM, D, full, false, T)     \
-  STRATA_MMA_KERNEL(BM, D, causal, true, T)
+#define STRATA_MMA(BM, BN, D, T)                   \
+  STRATA_MMA_KERNEL(BM, BN, D, full, false, T)     \
+  STRATA_MMA_KERNEL(BM, BN, D, causal, true, T)
 #define STRATA_MMA_ALL(OF) \
-  OF(64, 32, bf16)         \
-  OF(64, 64, bf16)         \
-  OF(64, 128, bf16)        \
-  OF(128, 32, bf16)        \
-  OF(128, 64, bf16)        \
-  OF(128, 128, bf16)       \
-  OF(128, 32, f16)         \
-  OF(128, 64, f16)         \
-  OF(128, 128, f16)
+  OF(64, 64, 32, bf16)     \
+  OF(64, 64, 64, bf16)     \
+  OF(64, 64, 128, bf16)    \
+  OF(128, 64, 32, bf16)    \
+  OF(128, 64, 64, bf16)    \
+  OF(128, 32, 128, bf16)   \
+  OF(128, 64, 32, f16)     \
+  OF(128, 64, 64, f16)     \
+  OF(128, 32, 128, f16)
 STRATA_MMA_ALL(STRATA_MMA)
 
 }  // namespace attention
@@ -231,15 +235,15 @@ void add_flash_mma_attention(Catalogue& catalogue) {
   using namespace attention;
   const char* small = "mma.sync between registers, 16 query rows a warp";
   const char* large = "32 query rows a warp: each fragment of K and V is used twice as often";
-#define STRATA_ADD_MMA_KERNEL(BM, D, SUFFIX, CAUSAL, T)                                                             \
+#define STRATA_ADD_MMA_KERNEL(BM, BN, D, SUFFIX, CAUSAL, T)                                                             \
   add_rung(catalogue,                                                                                               \
-           Rung{"strata_attention_mma_" #BM "x64_d" #D "_" #SUFFIX "_" #T, BM == 64 ? small : large, "mma", D,      \
+           Rung{"strata_attention_mma_" #BM "x" #BN "_d" #D "_" #SUFFIX "_" #T, BM == 64 ? small : large, "mma", D,      \
                 Type::T, CAUSAL, BM, kMmaThreads,                                                                   \
-                [](const AttentionCase&) { return std::size_t(FlashMma<T, D, BM, 64, CAUSAL>::kSharedBytes); }},    \
-           strata_attention_mma_##BM##x64_d##D##_##SUFFIX##_##T);
-#define STRATA_ADD_MMA(BM, D, T)                  \
-  STRATA_ADD_MMA_KERNEL(BM, D, full, false, T)    \
-  STRATA_ADD_MMA_KERNEL(BM, D, causal, true, T)
+                [](const AttentionCase&) { return std::size_t(FlashMma<T, D, BM, BN, CAUSAL>::kSharedBytes); }},    \
+           strata_attention_mma_##BM##x##BN##_d##D##_##SUFFIX##_##T);
+#define STRATA_ADD_MMA(BM, BN, D, T)                  \
+  STRATA_ADD_MMA_KERNEL(BM, BN, D, full, false, T)    \
+  STRATA_ADD_MMA_KERNEL(BM, BN, D, causal, true, T)
   STRATA_MMA_ALL(STRATA_ADD_MMA)
 #undef STRATA_ADD_MMA
 #undef STRATA_ADD_MMA_KERNEL

@@ -13,6 +13,13 @@ __device__ __forceinline__ uint32_t swizzled(int row, int chunk) {
   return uint32_t(row * D * 2 + mixed * 16);
 }
 
+/// Moves an address of chunk 0 or 1 to the chunks 2 * pair and 2 * pair + 1 of the same row.
+template <int D>
+__device__ __forceinline__ uint32_t chunkPair(uint32_t address, int pair) {
+  constexpr int kPairs = D < 64 ? 2 : 4;  // that the swizzle mixes
+  return (address ^ (pair % kPairs * 32)) + pair / kPairs * 128;
+}
+
 /// Four 8x8 matrices: lane 8 * i + j gives the address of row j of matrix i.
 __device__ __forceinline__ void loadMatrices(uint32_t (&x)[4], uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
