@@ -71,9 +71,7 @@ AttentionArguments AttentionCase::arguments() const {
   return a;
 }
 
-std::string dtype_cell(Type type) {
-  return type == Type::f32 ? "fp32" : type == Type::f16 ? "fp16" : "bf16";
-}
+std::string dtype_cell(Type type) { return type == Type::f32 ? "fp32" : type == Type::f16 ? "fp16" : "bf16"; }
 
 std::vector<Key> attention_keys(bool decode) {
   std::vector<Key> keys{{"batch", 1, "sequences"},

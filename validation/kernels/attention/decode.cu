@@ -146,9 +146,9 @@ struct DecodeGrouped {
   /// Starts copies of 16 rows by one warp; those that do not exist become zeros.
   __device__ void startRows(uint32_t to, const T* from, int rows) {
 #pragma unroll
-    for (int i = lane; i < kGroupedKeys * kChunks; i += 32) {
-      const int row = i / kChunks, chunk = i % kChunks;
-      copyAsync16(to + swizzled<D>(row, chunk), from + (row < rows ? row * D + chunk * 8 : 0), row < rows);
+    for (int step = 0; step < kGroupedKeys * kChunks / 32; ++step) {
+      const int row = step * (32 / kChunks) + lane / kChunks, chunk = lane % kChunks;
+      copy_async<16>(to + swizzled<D>(row, chunk), from + row * D + chunk * 8, row < rows);
     }
   }
   __device__ void startKeys(int step) {
@@ -158,7 +158,7 @@ struct DecodeGrouped {
       startRows(to, k + int64_t(key0) * D, end - key0);
       startRows(to + kTileBytes, v + int64_t(key0) * D, end - key0);
     }
-    copyCommit();
+    copy_commit();
   }
 
   __device__ void step(const uint32_t (&query)[D / 16][4], uint32_t from, int key0) {
@@ -203,8 +203,8 @@ struct DecodeGrouped {
         output[n][half * 2 + 1] *= rescale;
       }
     }
-    const uint32_t weights[4] = {pack(score[0][0], score[0][1], T()), pack(score[0][2], score[0][3], T()),
-                                 pack(score[1][0], score[1][1], T()), pack(score[1][2], score[1][3], T())};
+    const uint32_t weights[4] = {pack_two<T>(score[0][0], score[0][1]), pack_two<T>(score[0][2], score[0][3]),
+                                 pack_two<T>(score[1][0], score[1][1]), pack_two<T>(score[1][2], score[1][3])};
 #pragma unroll
     for (int n = 0; n < D / 16; ++n) {
       uint32_t right[4];
@@ -248,10 +248,10 @@ struct DecodeGrouped {
 
   __device__ void run(float (*outputs)[kGroupedRows][D], RowState (*all)[kGroupedRows]) {
     if (warp == 0) startRows(shared, static_cast<const T*>(a.q) + kvHead * group * D, group);
-    copyCommit();
+    copy_commit();
 #pragma unroll
     for (int s = 0; s < kGroupedStages - 1; ++s) startKeys(s);
-    copyWait<kGroupedStages - 1>();
+    copy_wait<kGroupedStages - 1>();
     __syncthreads();  // Q has arrived
     uint32_t query[D / 16][4];
     const uint32_t qLane = shared + swizzled<D>(lane % 16, lane / 16);
@@ -261,12 +261,12 @@ struct DecodeGrouped {
       const int key0 = begin + (s * kDecodeWarps + warp) * kGroupedKeys;
       if (key0 >= end) break;
       startKeys(s + kGroupedStages - 1);
-      copyWait<kGroupedStages - 1>();
+      copy_wait<kGroupedStages - 1>();
       __syncwarp();  // what the other lanes copied has arrived too
       step(query, ring(s % kGroupedStages), key0);
       __syncwarp();  // nobody reads the stage any more
     }
-    copyWait<0>();
+    copy_wait<0>();
     combineWarps(outputs, all);
   }
 };
@@ -300,7 +300,7 @@ __device__ __forceinline__ void combineSplits(const AttentionArguments& a) {
       strata_attention_decode_grouped##SPLIT##_d##D##_##T(const AttentionArguments a) {                               \
     extern __shared__ __align__(128) char shared[];                                                                   \
     __shared__ RowState states[kDecodeWarps][kGroupedRows];                                                           \
-    DecodeGrouped<T, D, SPLIT>{a, sharedAddress(shared)}.run(                                                         \
+    DecodeGrouped<T, D, SPLIT>{a, shared_address(shared)}.run(                                                         \
         reinterpret_cast<float (*)[kGroupedRows][D]>(shared + kGroupedRows * D * 2), states);                         \
   }
 #define STRATA_COMBINE_KERNEL(D, T)                                               \

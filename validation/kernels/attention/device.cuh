@@ -6,6 +6,9 @@
 
 #include <cstdint>
 
+#include "../common/async_copy.cuh"
+#include "../common/convert.cuh"
+#include "../common/reduce.cuh"
 #include "arguments.hpp"
 
 namespace ladder::attention {
@@ -36,30 +39,6 @@ __device__ __forceinline__ float sumOver(float x) {
   return x;
 }
 
-/// Maximum and sum over a CTA of `WARPS` warps; `scratch` holds WARPS floats and is free again afterwards.
-template <int WARPS>
-__device__ __forceinline__ float maxOverCta(float x, float* scratch) {
-  x = maxOver<32>(x);
-  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = scratch[0];
-#pragma unroll
-  for (int w = 1; w < WARPS; ++w) x = fmaxf(x, scratch[w]);
-  __syncthreads();
-  return x;
-}
-template <int WARPS>
-__device__ __forceinline__ float sumOverCta(float x, float* scratch) {
-  x = sumOver<32>(x);
-  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = scratch[0];
-#pragma unroll
-  for (int w = 1; w < WARPS; ++w) x += scratch[w];
-  __syncthreads();
-  return x;
-}
-
 /// Where the CTA's head starts in Q and O, and its keys and values in K and V: rows of d elements.
 /// Grid: x = query tile (or row, or split), y = head, z = batch.
 struct HeadRows {
@@ -83,32 +62,7 @@ __device__ __forceinline__ int visibleKeys(const AttentionArguments& a, int endR
   return CAUSAL ? min(a.kv_len, endRow + a.kv_len - a.q_len) : a.kv_len;
 }
 
-// ---- asynchronous copies, 16 bytes a lane ----
-
-__device__ __forceinline__ uint32_t sharedAddress(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
-/// Copies 16 bytes to shared memory past the L1; writes zeros instead unless `valid`.
-__device__ __forceinline__ void copyAsync16(uint32_t to, const void* from, bool valid) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid ? 16 : 0) : "memory");
-}
-__device__ __forceinline__ void copyCommit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// Waits until at most `PENDING` of this thread's groups are under way.
-template <int PENDING>
-__device__ __forceinline__ void copyWait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
-}
-
-// ---- 16-bit pairs ----
-
-__device__ __forceinline__ uint32_t pack(float low, float high, bf16) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return reinterpret_cast<const uint32_t&>(pair);
-}
-__device__ __forceinline__ uint32_t pack(float low, float high, f16) {
-  const __half2 pair = __floats2half2_rn(low, high);
-  return reinterpret_cast<const uint32_t&>(pair);
-}
+/// Two 16-bit values of one register: the lower half first.
 __device__ __forceinline__ float2 unpack(uint32_t pair, bf16) {
   return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(pair));
 }

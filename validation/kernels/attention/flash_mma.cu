@@ -42,9 +42,9 @@ struct FlashMma {
   __device__ void startTile(uint32_t to, const T* from, int rows) {
     constexpr int kChunks = D / 8;
 #pragma unroll
-    for (int i = threadIdx.x; i < ROWS * kChunks; i += kMmaThreads) {
-      const int row = i / kChunks, chunk = i % kChunks;
-      copyAsync16(to + swizzled<D>(row, chunk), from + (row < rows ? int64_t(row) * D + chunk * 8 : 0), row < rows);
+    for (int step = 0; step < ROWS * kChunks / kMmaThreads; ++step) {
+      const int row = step * (kMmaThreads / kChunks) + threadIdx.x / kChunks, chunk = threadIdx.x % kChunks;
+      copy_async<16>(to + swizzled<D>(row, chunk), from + row * D + chunk * 8, row < rows);
     }
   }
 
@@ -133,10 +133,10 @@ struct FlashMma {
       uint32_t left[kRowTiles][4];
 #pragma unroll
       for (int m = 0; m < kRowTiles; ++m) {
-        left[m][0] = pack(score[m][2 * i][0], score[m][2 * i][1], T());
-        left[m][1] = pack(score[m][2 * i][2], score[m][2 * i][3], T());
-        left[m][2] = pack(score[m][2 * i + 1][0], score[m][2 * i + 1][1], T());
-        left[m][3] = pack(score[m][2 * i + 1][2], score[m][2 * i + 1][3], T());
+        left[m][0] = pack_two<T>(score[m][2 * i][0], score[m][2 * i][1]);
+        left[m][1] = pack_two<T>(score[m][2 * i][2], score[m][2 * i][3]);
+        left[m][2] = pack_two<T>(score[m][2 * i + 1][0], score[m][2 * i + 1][1]);
+        left[m][3] = pack_two<T>(score[m][2 * i + 1][2], score[m][2 * i + 1][3]);
       }
 #pragma unroll
       for (int n = 0; n < D / 16; ++n) {
@@ -162,7 +162,7 @@ struct FlashMma {
         const int row = (warp * kRowTiles + m) * 16 + half * 8 + lane / 4;
 #pragma unroll
         for (int n = 0; n < D / 8; ++n) {
-          const uint32_t pair = pack(output[m][n][half * 2] * scale, output[m][n][half * 2 + 1] * scale, T());
+          const uint32_t pair = pack_two<T>(output[m][n][half * 2] * scale, output[m][n][half * 2 + 1] * scale);
           storeShared(q + swizzled<D>(row, n) + lane % 4 * 4, pair);
         }
       }
@@ -170,8 +170,8 @@ struct FlashMma {
     __syncwarp();
     constexpr int kChunks = D / 8, kWarpRows = 16 * kRowTiles;
 #pragma unroll
-    for (int i = lane; i < kWarpRows * kChunks; i += 32) {
-      const int row = warp * kWarpRows + i / kChunks, chunk = i % kChunks;
+    for (int step = 0; step < kWarpRows * kChunks / 32; ++step) {
+      const int row = warp * kWarpRows + step * (32 / kChunks) + lane / kChunks, chunk = lane % kChunks;
       if (row < rows) {
         *reinterpret_cast<uint4*>(to + int64_t(row) * D + chunk * 8) = loadShared16(q + swizzled<D>(row, chunk));
       }
@@ -187,18 +187,18 @@ struct FlashMma {
     const int unmasked = visibleKeys<CAUSAL>(a, firstRow + 1);  // keys that every row of the tile sees
     startTile<BM>(q, static_cast<const T*>(a.q) + (rows.q + firstRow) * D, a.q_len - firstRow);
     startTile<BN>(k, kFrom, a.kv_len);
-    copyCommit();
+    copy_commit();
     for (int key0 = 0; key0 < keys; key0 += BN) {
-      copyWait<0>();
+      copy_wait<0>();
       __syncthreads();  // K has arrived, and nobody reads V any more
       startTile<BN>(v, vFrom + int64_t(key0) * D, a.kv_len - key0);
-      copyCommit();
+      copy_commit();
       multiplyScores();
-      copyWait<0>();
+      copy_wait<0>();
       __syncthreads();  // V has arrived, and nobody reads K any more
       if (key0 + BN < keys) {
         startTile<BN>(k, kFrom + int64_t(key0 + BN) * D, a.kv_len - key0 - BN);
-        copyCommit();
+        copy_commit();
       }
       if (key0 + BN > unmasked) mask(key0, firstRow);
       softmax();
@@ -212,7 +212,7 @@ struct FlashMma {
   extern "C" __global__ void __launch_bounds__(kMmaThreads)                                                    \
       strata_attention_mma_##BM##x##BN##_d##D##_##SUFFIX##_##T(const AttentionArguments a) {                       \
     extern __shared__ __align__(128) char shared[];                                                            \
-    FlashMma<T, D, BM, BN, CAUSAL>(a, sharedAddress(shared)).run();                                            \
+    FlashMma<T, D, BM, BN, CAUSAL>(a, shared_address(shared)).run();                                            \
   }
 #define STRATA_MMA(BM, BN, D, T)                   \
   STRATA_MMA_KERNEL(BM, BN, D, full, false, T)     \

@@ -21,15 +21,14 @@ constexpr int simtFloats(int d, int stages) {
   return kSimtTile * (d + 4) + stages * kSimtTile * (d + 4 + d) + kSimtTile * kWeightPitch;
 }
 
-/// Starts copies of 64 rows of D floats; rows that do not exist become zeros.
+/// Starts copies of 64 rows of D floats; rows that do not exist are not read and become zeros.
 template <int D, int PITCH>
 __device__ __forceinline__ void startTile(float* to, const float* from, int rows) {
   constexpr int kChunks = D / 4;  // 16 bytes each, in a row
 #pragma unroll
-  for (int i = threadIdx.x; i < kSimtTile * kChunks; i += kSimtThreads) {
-    const int row = i / kChunks, column = i % kChunks * 4;
-    copyAsync16(sharedAddress(to + row * PITCH + column), from + (row < rows ? int64_t(row) * D + column : 0),
-                row < rows);
+  for (int step = 0; step < kSimtTile * kChunks / kSimtThreads; ++step) {
+    const int row = step * (kSimtThreads / kChunks) + threadIdx.x / kChunks, column = threadIdx.x % kChunks * 4;
+    copy_async<16>(shared_address(to + row * PITCH + column), from + row * D + column, row < rows);
   }
 }
 
@@ -122,13 +121,13 @@ __device__ __forceinline__ void flashSimt(const AttentionArguments& a) {
   for (int tile = 0; tile < tiles; ++tile) {
     if (STAGES == 1 || tile == 0) {
       startKeys(tile);
-      copyCommit();
+      copy_commit();
     }
     if constexpr (STAGES == 2) {
       if (tile + 1 < tiles) startKeys(tile + 1);
-      copyCommit();
+      copy_commit();
     }
-    copyWait<STAGES - 1>();
+    copy_wait<STAGES - 1>();
     __syncthreads();
 
     float score[4][kSimtColumns] = {};

@@ -189,7 +189,7 @@ struct FlashWgmma {
 #pragma unroll
     for (int i = 0; i < kWgmmaKeys / 16; ++i) {
 #pragma unroll
-      for (int x = 0; x < 4; ++x) c.weights[i][x] = pack(c.score[i * 8 + x * 2], c.score[i * 8 + x * 2 + 1], T());
+      for (int x = 0; x < 4; ++x) c.weights[i][x] = pack_two<T>(c.score[i * 8 + x * 2], c.score[i * 8 + x * 2 + 1]);
     }
   }
   __device__ void shrinkOutput(Consumer& c) {
@@ -243,7 +243,7 @@ struct FlashWgmma {
       uint32_t x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        x[i] = pack(c.output[n * 8 + i * 2] * scale[i % 2], c.output[n * 8 + i * 2 + 1] * scale[i % 2], T());
+        x[i] = pack_two<T>(c.output[n * 8 + i * 2] * scale[i % 2], c.output[n * 8 + i * 2 + 1] * scale[i % 2]);
       }
       const int chunk = 2 * n + lane / 16;
       constexpr int kChunks = kRowBytes / 16;

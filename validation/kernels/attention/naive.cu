@@ -18,8 +18,9 @@ constexpr int kNaiveWarps = kNaiveThreads / 32;
 template <int D, bool COALESCED>
 __device__ __forceinline__ void naive(const AttentionArguments& a) {
   extern __shared__ float shared[];
-  float* scratch = shared;                  // reductions
-  float* query = scratch + kNaiveThreads;   // d
+  __shared__ float scratch[kNaiveWarps];
+  float* parts = shared;                    // partial outputs
+  float* query = parts + kNaiveThreads;     // d
   float* scores = query + D;                // kv_len
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const HeadRows rows = headRows(a);
@@ -48,7 +49,7 @@ __device__ __forceinline__ void naive(const AttentionArguments& a) {
       peak = fmaxf(peak, score);
     }
   }
-  peak = maxOverCta<kNaiveWarps>(peak, scratch);
+  peak = reduce_cta<Max, kNaiveThreads>(peak, scratch);
 
   float sum = 0;
   for (int key = tid; key < a.kv_len; key += kNaiveThreads) {
@@ -56,18 +57,18 @@ __device__ __forceinline__ void naive(const AttentionArguments& a) {
     scores[key] = weight;
     sum += weight;
   }
-  sum = sumOverCta<kNaiveWarps>(sum, scratch);
+  sum = reduce_cta<Add, kNaiveThreads>(sum, scratch);
 
   constexpr int kParts = kNaiveThreads / D;  // threads that share a column
   const int column = tid % D, part = tid / D;
   float output = 0;
 #pragma unroll 4
   for (int key = part; key < a.kv_len; key += kParts) output += scores[key] * v[int64_t(key) * D + column];
-  scratch[tid] = output;
+  parts[tid] = output;
   __syncthreads();
   if (part == 0) {
 #pragma unroll
-    for (int p = 1; p < kParts; ++p) output += scratch[p * D + column];
+    for (int p = 1; p < kParts; ++p) output += parts[p * D + column];
     static_cast<float*>(a.o)[(rows.q + blockIdx.x) * D + column] = output / sum;
   }
 }
@@ -89,7 +90,7 @@ STRATA_NAIVE(coalesced, true, 128)
 
 namespace {
 
-constexpr long kLargestSharedBytes = 227L * 1024;
+constexpr long kLargestSharedBytes = 227L * 1024 - 4 * attention::kNaiveWarps;
 
 std::size_t shared_bytes(const AttentionCase& c) {
   const long bytes = 4 * (attention::kNaiveThreads + c.head_dim + c.kv_len);

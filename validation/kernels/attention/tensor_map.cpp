@@ -36,11 +36,11 @@ CUtensorMap head_tensor_map(const Tensor& tensor, int head_dim, long rows, long 
   const cuuint32_t box[] = {static_cast<cuuint32_t>(std::min(head_dim, 64)), static_cast<cuuint32_t>(box_rows), 1};
   const cuuint32_t steps[] = {1, 1, 1};
   CUtensorMap map;
-  const CUresult result = encode(
-      &map, tensor.type() == Type::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3,
-      tensor.data<void>(), dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      head_dim < 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encode(&map, tensor.type() == Type::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3,
+             tensor.data<void>(), dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             head_dim < 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     std::fprintf(stderr, "cuTensorMapEncodeTiled failed with %d\n", static_cast<int>(result));
     std::exit(1);

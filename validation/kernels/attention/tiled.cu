@@ -22,9 +22,9 @@ constexpr int tiledFloats(int d, int pad) { return 3 * kTile * (d + pad) + kTile
 /// Copies rows first.. of `from` to shared memory, zeros where there are none.
 template <int D>
 __device__ __forceinline__ void loadTile(float* to, int pitch, const float* from, int rows) {
-#pragma unroll 4
-  for (int i = threadIdx.x; i < kTile * D; i += kTiledThreads) {
-    const int row = i / D, column = i % D;
+#pragma unroll
+  for (int step = 0; step < kTile * D / kTiledThreads; ++step) {
+    const int row = step * (kTiledThreads / D) + threadIdx.x / D, column = threadIdx.x % D;
     to[row * pitch + column] = row < rows ? from[int64_t(row) * D + column] : 0.f;
   }
 }
@@ -62,7 +62,8 @@ __device__ __forceinline__ void tiled(const AttentionArguments& a, int pad) {
   const float* kFrom = static_cast<const float*>(a.k) + rows.kv * D;
   const float* vFrom = static_cast<const float*>(a.v) + rows.kv * D;
   loadTile<D>(q, pitch, from, a.q_len - firstRow);
-  for (int i = tid; i < kTile * D; i += kTiledThreads) output[i] = 0;
+#pragma unroll
+  for (int step = 0; step < kTile * D / kTiledThreads; ++step) output[step * kTiledThreads + tid] = 0;
   float peak = kMinusInfinity, sum = 0;  // of row `tid`
 
   for (int key0 = 0; key0 < a.kv_len; key0 += kTile) {
@@ -113,8 +114,9 @@ __device__ __forceinline__ void tiled(const AttentionArguments& a, int pad) {
   if (tid < kTile) rescale[tid] = 1 / sum;
   __syncthreads();
   float* to = static_cast<float*>(a.o) + (rows.q + firstRow) * D;
-  for (int i = tid; i < kTile * D; i += kTiledThreads) {
-    const int row = i / D;
+#pragma unroll
+  for (int step = 0; step < kTile * D / kTiledThreads; ++step) {
+    const int i = step * kTiledThreads + tid, row = step * (kTiledThreads / D) + threadIdx.x / D;
     if (firstRow + row < a.q_len) to[i] = output[i] * rescale[row];
   }
 }

@@ -108,9 +108,9 @@ __device__ __forceinline__ void softmaxRow(const AttentionArguments& a) {
           exp2Fast(x.z - newPeak) + exp2Fast(x.w - newPeak);
     peak = newPeak;
   }
-  const float rowPeak = maxOverCta<kSoftmaxWarps>(peak, scratch);
+  const float rowPeak = reduce_cta<Max, kSoftmaxThreads>(peak, scratch);
   sum = peak == kMinusInfinity ? 0 : sum * exp2Fast(peak - rowPeak);  // threads beyond a short row saw nothing
-  const float scale = 1 / sumOverCta<kSoftmaxWarps>(sum, scratch);
+  const float scale = 1 / reduce_cta<Add, kSoftmaxThreads>(sum, scratch);
   for (int i = threadIdx.x; i < a.score_pitch / 4; i += kSoftmaxThreads) {
     const float4 x = masked(i);  // the padding becomes zero: the next product reads it
     row[i] = make_float4(exp2Fast(x.x - rowPeak) * scale, exp2Fast(x.y - rowPeak) * scale,
