@@ -12,6 +12,7 @@
 #include "workloads/library/elementwise.hpp"
 #include "workloads/library/families.hpp"
 #include "workloads/library/flash_attention_2.hpp"
+#include "workloads/library/ladder_attention.hpp"
 #include "workloads/library/nvjet.hpp"
 
 namespace strata {
@@ -22,6 +23,7 @@ std::span<const FamilyParser> kernel_families() {
       flash_attention_2_family(),
       cudnn_sm90_attention_family(),
       elementwise_family(),
+      ladder_attention_family(),
   };
   return kFamilies;
 }

@@ -351,7 +351,7 @@ void add(Catalogue& catalogue, const Decode& decode) {
     const TensorPtr states = Tensor::output(Type::f32, 2 * parts);
     a.workspace = workspace->data<float>();
     a.states = states->data<float2>();
-    Problem p = make_attention_problem(c, decode.grouped ? "grouped" : "split");
+    Problem p = make_attention_problem(c, (decode.grouped ? "grouped" : "split") + std::to_string(decode.split));
     p.tensors.insert(p.tensors.end(), {workspace, states});
     const auto batch = static_cast<unsigned>(c.batch), heads = static_cast<unsigned>(c.heads);
     const unsigned rows = decode.grouped ? static_cast<unsigned>(c.kv_heads) : heads;
