@@ -16,13 +16,9 @@
 #include "workloads/library/elementwise.hpp"
 #include "workloads/library/families.hpp"
 #include "workloads/library/flash_attention_2.hpp"
-<<<<<<< HEAD
 #include "workloads/library/flash_split_kv.hpp"
-#include "workloads/library/layer_norm.hpp"
-    == == ==
-    =
 #include "workloads/library/ladder_attention.hpp"
-        >>>>>>> attn
+#include "workloads/library/layer_norm.hpp"
 #include "workloads/library/nvjet.hpp"
 #include "workloads/library/sm80_xmma_gemm.hpp"
 #include "workloads/library/sm90_xmma_gemm.hpp"
@@ -31,105 +27,102 @@
 #include "workloads/library/tensor_reduce.hpp"
 #include "workloads/library/triangle.hpp"
 
-        namespace strata {
+namespace strata {
 
-  std::span<const FamilyParser> kernel_families() {
-    static const std::array kFamilies{
-        nvjet_family(),
-        flash_attention_2_family(),
-        cudnn_sm90_attention_family(),
-        elementwise_family(),
-<<<<<<< HEAD
-        softmax_family(),
-        layer_norm_family(),
-        tensor_reduce_family(),
-        triangle_family(),
-        split_k_sum_family(),
-        flash_combine_family(),
-        lean_reduction_family(),
-        cutlass_gemm_family(),
-        sm80_xmma_gemm_family(),
-        sm90_xmma_gemm_family(),
-        ampere_gemm_family(),
-        flash_split_kv_family(),
-        cudnn_sm80_attention_family(),
-=======
-        ladder_attention_family(),
->>>>>>> attn
-    };
-    return kFamilies;
-  }
+std::span<const FamilyParser> kernel_families() {
+  static const std::array kFamilies{
+      nvjet_family(),
+      flash_attention_2_family(),
+      cudnn_sm90_attention_family(),
+      elementwise_family(),
+      softmax_family(),
+      layer_norm_family(),
+      tensor_reduce_family(),
+      triangle_family(),
+      split_k_sum_family(),
+      flash_combine_family(),
+      lean_reduction_family(),
+      cutlass_gemm_family(),
+      sm80_xmma_gemm_family(),
+      sm90_xmma_gemm_family(),
+      ampere_gemm_family(),
+      flash_split_kv_family(),
+      cudnn_sm80_attention_family(),
+      ladder_attention_family(),
+  };
+  return kFamilies;
+}
 
-  namespace {
+namespace {
 
-  const FamilyParser* find_family(std::string_view canonical) {
-    for (const FamilyParser& family : kernel_families()) {
-      if (family.matches(canonical)) {
-        return &family;
-      }
-    }
-    return nullptr;
-  }
-
-  /// The identifier before template arguments, without namespaces: what a person would call the kernel.
-  std::string identifier_of(const std::string& canonical) {
-    std::string text = canonical.substr(0, canonical.find('<'));
-    const std::size_t colon = text.rfind("::");
-    return colon == std::string::npos ? text : text.substr(colon + 2);
-  }
-
-  const FamilyParser* nearest_family(const std::string& canonical) {
-    std::vector<std::string> stems;
-    for (const FamilyParser& family : kernel_families()) {
-      stems.emplace_back(family.stem[0] == '\0' ? family.family : family.stem);
-    }
-    std::size_t longest = 0;
-    for (const std::string& stem : stems) {
-      longest = std::max(longest, stem.size());
-    }
-    const std::string best = nearest_word(identifier_of(canonical).substr(0, longest), stems);
-    for (std::size_t i = 0; i < stems.size(); ++i) {
-      if (stems[i] == best) {
-        return &kernel_families()[i];
-      }
-    }
-    return nullptr;
-  }
-
-  }  // namespace
-
-  std::string family_of(std::string_view kernel_name) {
-    const FamilyParser* family = find_family(canonical_kernel_name(kernel_name));
-    return family == nullptr ? std::string{} : family->family;
-  }
-
-  bool uses_producer(std::string_view kernel_name) {
-    const FamilyParser* family = find_family(canonical_kernel_name(kernel_name));
-    return family != nullptr && family->uses_producer;
-  }
-
-  BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
-    const std::string canonical = canonical_kernel_name(row.kernel);
-    if (canonical.empty()) {
-      throw UnsupportedError("the kernel's name is missing");
-    }
-    const FamilyParser* family = find_family(canonical);
-    if (family == nullptr) {
-      const FamilyParser* nearest = nearest_family(canonical);
-      throw UnsupportedError(fmt::format("kernel '{}' is of no known family; the nearest is {}",
-                                         identifier_of(canonical), nearest == nullptr ? "none" : nearest->family));
-    }
-    try {
-      return family->make(row, target);
-    } catch (const InputError& error) {
-      std::string reason = error.what();
-      for (char& c : reason) {
-        c = c == '\n' ? ';' : c;
-      }
-      throw UnsupportedError(fmt::format("{}: {}", family->family, reason));
-    } catch (const UnsupportedError& error) {
-      throw UnsupportedError(fmt::format("{}: {}", family->family, error.what()));
+const FamilyParser* find_family(std::string_view canonical) {
+  for (const FamilyParser& family : kernel_families()) {
+    if (family.matches(canonical)) {
+      return &family;
     }
   }
+  return nullptr;
+}
+
+/// The identifier before template arguments, without namespaces: what a person would call the kernel.
+std::string identifier_of(const std::string& canonical) {
+  std::string text = canonical.substr(0, canonical.find('<'));
+  const std::size_t colon = text.rfind("::");
+  return colon == std::string::npos ? text : text.substr(colon + 2);
+}
+
+const FamilyParser* nearest_family(const std::string& canonical) {
+  std::vector<std::string> stems;
+  for (const FamilyParser& family : kernel_families()) {
+    stems.emplace_back(family.stem[0] == '\0' ? family.family : family.stem);
+  }
+  std::size_t longest = 0;
+  for (const std::string& stem : stems) {
+    longest = std::max(longest, stem.size());
+  }
+  const std::string best = nearest_word(identifier_of(canonical).substr(0, longest), stems);
+  for (std::size_t i = 0; i < stems.size(); ++i) {
+    if (stems[i] == best) {
+      return &kernel_families()[i];
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string family_of(std::string_view kernel_name) {
+  const FamilyParser* family = find_family(canonical_kernel_name(kernel_name));
+  return family == nullptr ? std::string{} : family->family;
+}
+
+bool uses_producer(std::string_view kernel_name) {
+  const FamilyParser* family = find_family(canonical_kernel_name(kernel_name));
+  return family != nullptr && family->uses_producer;
+}
+
+BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
+  const std::string canonical = canonical_kernel_name(row.kernel);
+  if (canonical.empty()) {
+    throw UnsupportedError("the kernel's name is missing");
+  }
+  const FamilyParser* family = find_family(canonical);
+  if (family == nullptr) {
+    const FamilyParser* nearest = nearest_family(canonical);
+    throw UnsupportedError(fmt::format("kernel '{}' is of no known family; the nearest is {}", identifier_of(canonical),
+                                       nearest == nullptr ? "none" : nearest->family));
+  }
+  try {
+    return family->make(row, target);
+  } catch (const InputError& error) {
+    std::string reason = error.what();
+    for (char& c : reason) {
+      c = c == '\n' ? ';' : c;
+    }
+    throw UnsupportedError(fmt::format("{}: {}", family->family, reason));
+  } catch (const UnsupportedError& error) {
+    throw UnsupportedError(fmt::format("{}: {}", family->family, error.what()));
+  }
+}
 
 }  // namespace strata
