@@ -31,6 +31,8 @@ struct Arithmetic {
 /// the rate of FMA). Its chain is at least issue_chain() of its instructions.
 [[nodiscard]] Operation compute_operation(const Arithmetic& work, std::uint32_t warps);
 
+[[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
 /// `value` to the nearest integer.
 [[nodiscard]] std::uint32_t rounded(double value);
 

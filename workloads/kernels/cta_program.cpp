@@ -12,8 +12,6 @@ namespace {
 constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
 constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 32;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
 std::uint64_t coordinate(const Launch& launch, std::uint64_t cta, CtaAxis axis) {
   switch (axis) {
     case CtaAxis::kX:

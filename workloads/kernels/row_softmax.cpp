@@ -205,6 +205,12 @@ CtaProgram vector_program(const SoftmaxConfig& c) {
 
 }  // namespace
 
+const char* to_string(SoftmaxForm form) {
+  static constexpr const char* kWords[] = {"a warp per row", "elements in registers", "rows in shared memory",
+                                           "rows read three times"};
+  return kWords[static_cast<std::size_t>(form)];
+}
+
 std::uint64_t softmax_padded_cols(const SoftmaxConfig& config) { return std::bit_ceil(config.cols); }
 
 void choose_softmax_form(SoftmaxConfig& c) {

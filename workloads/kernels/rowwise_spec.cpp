@@ -45,12 +45,10 @@ BuiltKernel softmax(const Request& r) {
   choose_softmax_form(c);
   if (r.threads != 0) c.threads = r.threads;
   c.name = r.op;
-  static constexpr const char* kForms[] = {"a warp per row", "elements in registers", "rows in shared memory",
-                                           "rows read three times"};
   BuiltKernel built;
   built.description = fmt::format("{} of {} x {} {}, {}, {} threads", r.op, r.rows, r.cols, to_string(r.type),
-                                  kForms[static_cast<std::size_t>(c.form)], c.threads);
-  built.notes.push_back(fmt::format("{} chosen by the row length", kForms[static_cast<std::size_t>(c.form)]));
+                                  to_string(c.form), c.threads);
+  built.notes.push_back(fmt::format("{} chosen by the row length", to_string(c.form)));
   built.source = make_row_softmax(c);
   return built;
 }

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::uint32_t kWarpLanes = 32;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
 // splitKreduce_kernel, calibration rows: a warp without rows takes 38 instructions, one with rows 96 at two splits and
 // 142 at twelve: 4.6 a split and 49 for scaling, conversion and the store. Wavefronts 4 and 2 (1), one wide multiply.
 constexpr double kSplitKEveryWarp = 38;

@@ -25,8 +25,6 @@ constexpr double kStridedAddress = 6;  ///< offset of an element that is not in 
 constexpr std::uint32_t kSetupWavefronts = 3;
 constexpr std::uint32_t kTensorCounted = 1;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
 /// Combining two values. kLogical from the calibration rows, the others from the operator's definition.
 Arithmetic combine(ReduceOperator op) {
   switch (op) {

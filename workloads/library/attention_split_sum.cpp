@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/split_sum.hpp"
 #include "workloads/library/cpp_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
@@ -21,8 +22,6 @@ constexpr std::uint32_t kMaxSplits = 128;
 
 bool matches_combine(std::string_view canonical) { return calls_kernel(canonical, kCombine); }
 bool matches_lean(std::string_view canonical) { return calls_kernel(canonical, kLean); }
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 std::uint64_t rows_of(const AttentionShape& s) { return std::uint64_t{s.batch} * s.heads * s.q_len; }
 

@@ -10,6 +10,7 @@
 #include "sim/base/error.hpp"
 #include "workloads/kernels/elementwise.hpp"
 #include "workloads/library/elementwise_name.hpp"
+#include "workloads/library/row_shape.hpp"
 #include "workloads/library/shape.hpp"
 
 namespace strata {
@@ -131,10 +132,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.casts = e.casts;
   c.functor = e.functor;
   c.vector = e.vector;
-  c.block = row.block ? static_cast<std::uint32_t>(row.block->count()) : 128;
-  if (c.block == 0 || c.block > 1024 || c.block % 32 != 0) {
-    throw UnsupportedError(fmt::format("{} threads per CTA; expected a multiple of 32 up to 1024", c.block));
-  }
+  c.block = threads_of(row, 128);
   c.registers = row.registers.value_or(32);
   c.name = name;
   for (const DataType t : e.inputs) c.inputs.push_back(operand(t));
@@ -162,9 +160,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   double bytes = bits_of(e.output);
   for (const DataType t : e.inputs) bytes += bits_of(t);
   bytes *= static_cast<double>(c.elements) / 8;
-  if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
-    throw UnsupportedError(fmt::format("the tensors need {:.1f} GiB, more than the GPU has", bytes / 0x1p30));
-  }
+  check_memory(bytes, target);
   if (c.order == ThreadOrder::kStrided) shape_strided(e, facts, row.op, c);
   BuiltKernel built;
   built.description = fmt::format("elementwise {}, {} inputs, {} elements, {} per thread", cost_of(c.functor).name,

@@ -15,6 +15,9 @@ struct RowMatrix {
 };
 [[nodiscard]] RowMatrix row_matrix_of(const LaunchRow& row);
 
+/// Threads of a CTA as the row gives them, or `fallback`; UnsupportedError unless a multiple of 32 up to 1024.
+[[nodiscard]] std::uint32_t threads_of(const LaunchRow& row, std::uint32_t fallback);
+
 /// Throws UnsupportedError when tensors of this size do not fit the target's memory.
 void check_memory(double bytes, const TargetFacts& target);
 

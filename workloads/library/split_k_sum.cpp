@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/split_sum.hpp"
 #include "workloads/library/cpp_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
@@ -21,8 +22,6 @@ constexpr const char* kKernel = "splitKreduce_kernel";
 constexpr std::uint64_t kMaxSplits = 256;
 
 bool matches(std::string_view canonical) { return calls_kernel(canonical, kKernel); }
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 /// The name does not say into how many parts cuBLAS split K; it splits until the CTAs fill the GPU once. The GEMMs
 /// whose accumulator type the name gives as float are nvjet kernels with one CTA per SM and small tiles (2 parts at M
