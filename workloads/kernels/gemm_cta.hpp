@@ -56,6 +56,7 @@ struct GemmCtaConfig {
   std::uint32_t warp_slices = 1;  ///< groups of warps that share each K tile and add up their results at the end
   std::uint32_t stages = 4;
   GemmCopy copy = GemmCopy::kAuto;
+  bool prefetch = true;                   ///< through registers: LDG of the next tile before this one is multiplied
   std::uint32_t access_limit_bytes = 16;  ///< widest access of a lane to A and B that the kernel was compiled for
   RasterDirection raster = RasterDirection::kAlongM;
   std::uint32_t raster_group = 8;  ///< tiles across the sweep

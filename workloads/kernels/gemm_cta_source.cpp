@@ -159,16 +159,13 @@ class GemmCtaSource final : public TraceSource {
       out[n++].waits[0].count = arrived;
     }
     const std::uint32_t first = n;
-    n += load(id, state, out + n);
-    out[n++] = plan_.multiply;
-    for (std::uint32_t i = first; i < n; ++i) {
-      if (plan_.streams > 1) {
-        out[i].waits[0] = synced;
-      }
+    n += plan_.config.prefetch ? load(id, state, out + n) : 0;
+    Operation& multiply = out[n++] = plan_.multiply;
+    multiply.waits[0].count = arrived;
+    for (std::uint32_t i = first; i < n && plan_.streams > 1; ++i) {
+      out[i].waits[0] = synced;
     }
-    if (plan_.streams == 1) {
-      out[n - 1].waits[0].count = arrived;
-    }
+    n += plan_.config.prefetch ? 0 : load(id, state, out + n);
     if (plan_.through_registers && state.load <= state.k_end) {
       out[n++] = staged(state);
     }
