@@ -23,7 +23,8 @@ struct FitOutcome {
 };
 
 /// Minimises `objective` over [low, high]: a scan of eight values beside the start, then NLopt (Nelder-Mead in one
-/// dimension: no derivatives) from the best of them. Never answers worse than the start. Throws InputError when the bounds do not hold the start.
+/// dimension: no derivatives) from the best of them. Never answers worse than the start. Throws InputError when the
+/// bounds do not hold the start.
 [[nodiscard]] FitOutcome fit_parameter(const FitOptions& options, const std::function<double(double)>& objective);
 
 }  // namespace strata
