@@ -121,9 +121,9 @@ int calibrate(const CalibrateOptions& options) {
   OutputSet outputs;
   const auto out = outputs.open(options.out, "--out");
   const GpuConfig before = described.config;
+  const Derivation derived = derive_parameters(data, described);
   fmt::print("{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
              data.rows.size(), data.product, data.runs.size(), base.config.chip.name);
-  const Derivation derived = derive_parameters(data, described);
   print_derived(derived);
   FitRun fits;
   if (!options.no_fit) {

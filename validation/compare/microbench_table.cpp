@@ -22,7 +22,18 @@ namespace fs = std::filesystem;
 
 /// Programs that choose SMs by GPC, and those whose numbers follow from it.
 bool depends_on_gpcs(const std::string& bench) {
-  return bench == "l2_bandwidth" || bench == "l2_fabric" || bench == "lrc" || bench == "topology";
+  return bench == "l2_bandwidth" || bench == "l2_fabric" || bench == "topology" || bench.rfind("lrc", 0) == 0;
+}
+
+/// "_cold" or "_warm" of X_cold_counters.csv: the same launches as X's with another treatment of the caches.
+std::string treatment(const fs::path& path) {
+  const std::string name = path.stem().string();
+  for (const char* suffix : {"_cold", "_warm"}) {
+    if (name.find(std::string(suffix) + "_counters") != std::string::npos) {
+      return suffix;
+    }
+  }
+  return {};
 }
 
 double finite_number(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
@@ -54,11 +65,12 @@ void read_file(const fs::path& path, Run& run) {
   const auto unit = *column("unit");
   const auto metric = column("metric");
   const auto clock = column("sm_clock_mhz");
+  const std::string suffix = treatment(path);
   CsvRecord record;
   const std::size_t before = run.rows.size();
   while (reader.next(record)) {
     MicrobenchRow row;
-    row.bench = record.cells[bench];
+    row.bench = record.cells[bench] + suffix;
     row.series = record.cells[series];
     row.x = finite_number(reader, record, x);
     row.x_unit = record.cells[x_unit];

@@ -11,7 +11,7 @@ namespace strata {
 
 /// One measured point. Its value is the median over the runs that have it.
 struct MicrobenchRow {
-  std::string bench;   ///< program: "latency", ...
+  std::string bench;   ///< program: "latency", ...; "lrc_cold" where X_cold_counters.csv holds its counters
   std::string series;  ///< curve
   double x = 0;
   std::string x_unit;

@@ -53,9 +53,9 @@ __global__ void readOther(const uint4* p, size_t n, unsigned never, void* out) {
 __global__ void firstLoad(Args a) {
   Stamp s;
   stampBegin(s);
-  unsigned v = *reinterpret_cast<volatile unsigned*>(a.data + size_t(blockIdx.x) * 4096 * 5);
-  asm volatile("" : "+r"(v)::"memory");
-  if (v == 0x12345678) s.pad = 1;
+  unsigned v = loadCg32(a.data + size_t(blockIdx.x) * 4096 * 5), seen;
+  asm volatile("add.u32 %0, %1, 1;" : "=r"(seen) : "r"(v) : "memory");  // waits for the load
+  if (seen == 0xffffffffu) s.smid = 0;
   stampEnd(s);
   a.stamps[blockIdx.x] = s;
 }

@@ -23,7 +23,7 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "l2_bandwidth") return map_l2_bandwidth(row, placement);
   if (row.bench == "l2_fabric") return map_l2_fabric(row, placement);
   if (row.bench == "l2_partition") return map_l2_partition(row, placement);
-  if (row.bench == "lrc") return map_lrc(row, placement);
+  if (row.bench == "lrc" || row.bench == "lrc_cold") return map_lrc(row, placement);
   if (row.bench == "hbm") return map_hbm(row);
   if (row.bench == "hbm_traffic") return map_hbm_traffic(row);
   if (row.bench == "shared_memory") return map_shared_memory(row);
@@ -34,6 +34,9 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "barrier") return map_barrier(row);
   if (row.bench == "dsmem_atomics" || row.bench == "topology") return map_clusters(row);
   if (row.bench == "launch") return map_launch(row, placement);
+  if (row.bench == "cold_start") return map_cold_start(row);
+  if (row.bench == "first_touch") return map_first_touch(row, placement);
+  if (row.bench == "first_touch_warm") return not_simulated("launches with warm caches: the model starts cold");
   if (row.bench == "wgmma_overlap") {
     return not_simulated("other warps beside wgmma: the model lets them issue freely (docs/model/tensor.md)");
   }

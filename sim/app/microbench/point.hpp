@@ -26,6 +26,7 @@ struct MicrobenchPoint {
   std::string benchmark;  ///< title of the microbenchmark
   PointKind kind = PointKind::kRate;
   std::vector<PointTrace> traces;
+  bool as_profiled = false;  ///< after a flush of everything by the profiler, first touches of pages included
   std::function<double(std::span<const MicrobenchRun* const>)> value;
 };
 
@@ -59,6 +60,9 @@ struct Mapping {
 [[nodiscard]] Mapping map_barrier(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_clusters(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_launch(const MicrobenchRow& row, const Placement& placement);
+
+[[nodiscard]] Mapping map_cold_start(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_first_touch(const MicrobenchRow& row, const Placement& placement);
 
 // Reading names.
 [[nodiscard]] bool starts_with(std::string_view text, std::string_view head);

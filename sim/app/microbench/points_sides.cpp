@@ -38,7 +38,8 @@ Mapping map_lrc(const MicrobenchRow& row, const Placement& placement) {
   const std::optional<SmList> sms = lrc_members(name, static_cast<std::uint32_t>(row.x), placement);
   if (!sms || name == "warm") return not_simulated("the warm-up, or a pair of single SMs");
   c.group = placement.group(*sms);
-  const std::string key = fmt::format("lrc {} {} {} {}", name, c.bulk, c.skew, row.x);
+  c.cold = row.bench == "lrc_cold";
+  const std::string key = fmt::format("{} {} {} {} {}", row.bench, name, c.bulk, c.skew, row.x);
   if (row.metric.empty()) {
     return one_trace(
         "reads in step: bytes per clock", PointKind::kRate, key, [c] { return make_in_step(c); },

@@ -42,13 +42,17 @@ TEST_CASE("microbench table: a point is the median of the runs, with their lowes
   }
   run.write("run-0/hbm_traffic_counters.csv",
             "bench,series,x,x_unit,metric,value,unit\nhbm_traffic,stride,64,B,dram__bytes_read.sum,128,byte\n");
+  run.write("run-1/hbm_traffic_cold_counters.csv",
+            "bench,series,x,x_unit,metric,value,unit\nhbm_traffic,stride,64,B,dram__bytes_read.sum,256,byte\n");
   const MicrobenchData data = read_microbench(run.path(), h100());
   REQUIRE(data.runs.size() == 3);
   CHECK(data.product == "NVIDIA H100 80GB HBM3");
-  REQUIRE(data.rows.size() == 2);
+  REQUIRE(data.rows.size() == 3);
   const MicrobenchRow& counters = data.rows[0];
   CHECK(counters.metric == "dram__bytes_read.sum");
   CHECK(counters.sm_clock_mhz == 0);
+  CHECK(data.rows[2].bench == "hbm_traffic_cold");  // other caches, other rows
+  CHECK(data.rows[2].value == 256);
   const MicrobenchRow& latency = data.rows[1];
   CHECK(latency.value == 31);
   CHECK(latency.low == 30);

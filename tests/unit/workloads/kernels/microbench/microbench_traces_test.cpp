@@ -14,6 +14,7 @@
 #include "workloads/kernels/microbench/launches.hpp"
 #include "workloads/kernels/microbench/shared_memory.hpp"
 #include "workloads/kernels/microbench/sides.hpp"
+#include "workloads/kernels/microbench/starts.hpp"
 
 using namespace strata;
 using namespace strata::microbench;
@@ -174,6 +175,12 @@ TEST_CASE("microbench traces: everything else finishes", "[workloads][microbench
   CHECK(finishes(*make_remote_chase(8)));
   CHECK(finishes(*make_ctas({})));
   CHECK(finishes(*make_empty(4, 128)));
+  CHECK(finishes(*make_first_touch({2, 4, 4096, 8192, true})));
+  CHECK(finishes(*make_first_touch({2, 4, 4096, 8192, false})));
+  CHECK(finishes(*make_straight_code(4, 2)));
+  for (const std::uint32_t threads : {32U, 128U, 1024U}) {
+    CHECK(finishes(*make_one_sm_loads({threads, 4, 65536, 2, true})));
+  }
   InStepConfig in_step;
   in_step.group = alone();
   in_step.bytes = 65536;
