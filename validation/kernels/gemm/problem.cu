@@ -80,6 +80,7 @@ Kernel gemm_kernel(const std::string& name, const GemmKind& kind) {
     Problem problem;
     problem.shape =
         std::to_string(c.m) + "," + std::to_string(c.n) + "," + std::to_string(c.k) + "," + upper(kind.layout);
+    if (c.beta != 0) problem.op = "gemm_beta";  // neither name nor shape says that C is read
     problem.tensors = {c.a, c.b, c.c};
     problem.flops = 2.0 * double(c.m) * double(c.n) * double(c.k);
     problem.bytes = double(c.m * c.k + c.n * c.k) * double(type_bytes(kind.input)) +

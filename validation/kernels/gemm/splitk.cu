@@ -101,6 +101,7 @@ void add_gemm_splitk(Catalogue& catalogue) {
     const unsigned blocks = unsigned((count / kReduceWide + kReduceThreads - 1) / kReduceThreads);                     \
     STRATA_ADD(problem.plan, strata_splitk_reduce_bf16, Geometry{dim3(blocks), dim3(kReduceThreads)},                  \
                partial->data<float>(), c.c ? c.c->data<T>() : nullptr, c.d->data<T>(), count, parts, c.alpha, c.beta); \
+    problem.plan.describe_last("splitk_sum", std::to_string(parts) + "," + std::to_string(count));                     \
   };                                                                                                                   \
   catalogue.push_back(gemm_kernel("strata_gemm_mma_128x128x64_3s_splitk_bf16_" #suffix, kind));
   STRATA_FOR_LAYOUTS(ADD, __nv_bfloat16)
