@@ -179,8 +179,11 @@ class AttentionProgramSource final : public TraceSource {
       *per_warp *= p_.stream_warps;
     }
     if (step.access.rows_of != AttentionRows::kNone && !place_access(step.access, v, out)) {
-      out.kind = OpKind::kCompute;  // no row of it exists: predicated off
-      out.pipe = Pipe::kNone;
+      // No row of it exists. A copy writes zeros and completes like any other; loads and stores are predicated off.
+      if (out.kind != OpKind::kCpAsync) {
+        out.kind = OpKind::kCompute;
+        out.pipe = Pipe::kNone;
+      }
       out.mem = MemoryRef{};
     }
     add_tokens(step, v, cursor, out);

@@ -26,7 +26,8 @@ struct Output {
 
 /// One case ready to run: tensors allocated and filled.
 struct Problem {
-  std::string shape;  // the cell `shape` of the CSV: gemm "M,N,K,TN"; attention "b,h,hkv,q,kv,d,causal,backend"; else "rows,cols"
+  std::string shape;  // the cell `shape` of the CSV: gemm "M,N,K,TN"; attention "b,h,hkv,q,kv,d,causal,backend"; else
+                      // "rows,cols"
   Plan plan;
   std::vector<Output> outputs;
   std::vector<TensorPtr> tensors;  // anything else the launches use: kept alive
@@ -36,6 +37,7 @@ struct Problem {
   std::function<void(cudaStream_t)> vendor;
   double flops = 0;
   double bytes = 0;  // compulsory: each input read once, each output written once
+  std::string op;    // the cell `op` where it is not the kernel's; empty = the kernel's
 };
 
 struct Kernel {
