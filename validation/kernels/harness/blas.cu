@@ -1,11 +1,10 @@
-#include "blas.hpp"
-
 #include <cublas_v2.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "../../microbench/bench.cuh"
+#include "blas.hpp"
 
 namespace ladder {
 
@@ -29,11 +28,16 @@ cublasHandle_t handle() {
 
 cudaDataType_t data_type(Type type) {
   switch (type) {
-    case Type::f16: return CUDA_R_16F;
-    case Type::bf16: return CUDA_R_16BF;
-    case Type::s8: return CUDA_R_8I;
-    case Type::s32: return CUDA_R_32I;
-    case Type::f32: break;
+    case Type::f16:
+      return CUDA_R_16F;
+    case Type::bf16:
+      return CUDA_R_16BF;
+    case Type::s8:
+      return CUDA_R_8I;
+    case Type::s32:
+      return CUDA_R_32I;
+    case Type::f32:
+      break;
   }
   return CUDA_R_32F;
 }
@@ -50,12 +54,12 @@ std::function<void(cudaStream_t)> blas_gemm(const BlasProblem& p) {
     const float one = 1, zero = 0;
     const int one_i = 1, zero_i = 0;
     cublasSetStream(handle(), stream);
-    const cublasStatus_t status = cublasGemmEx(
-        handle(), op_b, op_a, static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k),
-        whole ? static_cast<const void*>(&one_i) : &one, p.b, data_type(p.input), static_cast<int>(ld_b), p.a,
-        data_type(p.input), static_cast<int>(ld_a), whole ? static_cast<const void*>(&zero_i) : &zero, p.d,
-        data_type(p.output), static_cast<int>(p.n), whole ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F,
-        CUBLAS_GEMM_DEFAULT);
+    const cublasStatus_t status =
+        cublasGemmEx(handle(), op_b, op_a, static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k),
+                     whole ? static_cast<const void*>(&one_i) : &one, p.b, data_type(p.input), static_cast<int>(ld_b),
+                     p.a, data_type(p.input), static_cast<int>(ld_a), whole ? static_cast<const void*>(&zero_i) : &zero,
+                     p.d, data_type(p.output), static_cast<int>(p.n), whole ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F,
+                     CUBLAS_GEMM_DEFAULT);
     if (status != CUBLAS_STATUS_SUCCESS) std::fprintf(stderr, "cublasGemmEx: status %d\n", static_cast<int>(status));
   };
 }

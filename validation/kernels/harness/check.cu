@@ -1,5 +1,3 @@
-#include "check.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "../../microbench/bench.cuh"
+#include "check.hpp"
 
 namespace ladder {
 
@@ -58,8 +57,8 @@ void check_written(const Output& output, std::size_t pitch, const std::vector<un
       }
   });
   if (bad != 0)
-    fail(verdict, std::to_string(bad) + " elements not written or NaN, one at row " + std::to_string(first / output.cols) +
-                      " column " + std::to_string(first % output.cols));
+    fail(verdict, std::to_string(bad) + " elements not written or NaN, one at row " +
+                      std::to_string(first / output.cols) + " column " + std::to_string(first % output.cols));
   if (!output.tensor->guard_intact(raw)) fail(verdict, "written behind the output's end");
 }
 

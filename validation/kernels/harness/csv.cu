@@ -36,10 +36,8 @@ void write_rows(std::FILE* file, const Kernel& kernel, const Problem& problem, c
     cudaFuncAttributes attributes;
     CHECK(cudaFuncGetAttributes(&attributes, launch.function));
     const Geometry& g = launch.geometry;
-    const std::string& op = !launch.op.empty() ? launch.op : !problem.op.empty() ? problem.op : kernel.op;
-    const std::string& shape = launch.shape.empty() ? problem.shape : launch.shape;
-    std::fprintf(file, "%s,%d,%s,%s,\"%s\",%s,%s,%s,%s,%s,%s", row.case_name.c_str(), ++seq, op.c_str(),
-                 kernel.dtype.c_str(), shape.c_str(), number(row.event_median_us, "%.3f").c_str(),
+    std::fprintf(file, "%s,%d,%s,%s,\"%s\",%s,%s,%s,%s,%s,%s", row.case_name.c_str(), ++seq, kernel.op.c_str(),
+                 kernel.dtype.c_str(), problem.shape.c_str(), number(row.event_median_us, "%.3f").c_str(),
                  launch.kernel.c_str(), dims(g.grid).c_str(), dims(g.block).c_str(), dims(g.cluster).c_str(),
                  std::string(kCounterColumns, ',').c_str());
     std::fprintf(file, "%u,%u,%u,%d,%zu,%zu,%s,%s,%.3g\n", product(g.grid), product(g.block), product(g.cluster),

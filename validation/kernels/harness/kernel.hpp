@@ -37,7 +37,6 @@ struct Problem {
   std::function<void(cudaStream_t)> vendor;
   double flops = 0;
   double bytes = 0;  // compulsory: each input read once, each output written once
-  std::string op;    // the cell `op` where it is not the kernel's; empty = the kernel's
 };
 
 struct Kernel {

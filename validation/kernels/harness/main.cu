@@ -20,7 +20,8 @@ namespace {
 const char kUsage[] =
     "usage: strata-gpu list [WORD]\n"
     "       strata-gpu run KERNEL [--key VALUE ...] [options]\n"
-    "       strata-gpu suite FILE [options]      one `calibration|validation KERNEL --key VALUE ...` a line, # comments\n"
+    "       strata-gpu suite FILE [options]      one `calibration|validation KERNEL --key VALUE ...` a line, # "
+    "comments\n"
     "options: --out FILE.csv   write the measured table (default: none)\n"
     "         --only WORD      cases whose kernel contains WORD\n"
     "         --no-check       leave the reference out\n"
@@ -69,7 +70,8 @@ int list(const std::string& word) {
   for (const Kernel& kernel : catalogue()) {
     if (kernel.name.find(word) == std::string::npos) continue;
     std::printf("%s\n    %s\n    ", kernel.name.c_str(), kernel.teaches.c_str());
-    for (const Key& key : kernel.keys) std::printf("--%s (%g): %s  ", key.name.c_str(), key.fallback, key.meaning.c_str());
+    for (const Key& key : kernel.keys)
+      std::printf("--%s (%g): %s  ", key.name.c_str(), key.fallback, key.meaning.c_str());
     std::printf("\n");
   }
   return 0;

@@ -1,6 +1,5 @@
-#include "plan.hpp"
-
 #include "../../microbench/bench.cuh"
+#include "plan.hpp"
 
 namespace ladder {
 

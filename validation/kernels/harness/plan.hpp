@@ -22,7 +22,6 @@ struct Launch {
   const void* function;
   Geometry geometry;
   std::function<void(cudaStream_t)> start;
-  std::string op, shape;  // the cells of this launch's row where they are not the case's; empty = the case's
 };
 
 /// Launches in order, on one stream.
@@ -37,12 +36,7 @@ class Plan {
     };
     const auto* function = reinterpret_cast<const void*>(kernel);
     allow(function, geometry);
-    launches_.push_back({name, function, geometry, std::move(start), "", ""});
-  }
-  /// Gives the launch added last its own cells: it does something else than the case, as the sum of split-K parts does.
-  void describe_last(const std::string& op, const std::string& shape) {
-    launches_.back().op = op;
-    launches_.back().shape = shape;
+    launches_.push_back({name, function, geometry, std::move(start)});
   }
   void run(cudaStream_t stream) const {
     for (const Launch& launch : launches_) launch.start(stream);

@@ -45,7 +45,8 @@ double widened(T x) {
 
 template <class T>
 __global__ void fill(T* p, std::size_t n, std::uint64_t seed, float scale) {
-  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < n; i += std::size_t(gridDim.x) * blockDim.x)
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < n;
+       i += std::size_t(gridDim.x) * blockDim.x)
     p[i] = rounded<T>(uniform(seed, i, scale));
 }
 
@@ -53,11 +54,16 @@ __global__ void fill(T* p, std::size_t n, std::uint64_t seed, float scale) {
 template <class F>
 auto dispatch(Type type, F f) {
   switch (type) {
-    case Type::f16: return f(__half{});
-    case Type::bf16: return f(__nv_bfloat16{});
-    case Type::s8: return f(std::int8_t{});
-    case Type::s32: return f(std::int32_t{});
-    case Type::f32: break;
+    case Type::f16:
+      return f(__half{});
+    case Type::bf16:
+      return f(__nv_bfloat16{});
+    case Type::s8:
+      return f(std::int8_t{});
+    case Type::s32:
+      return f(std::int32_t{});
+    case Type::f32:
+      break;
   }
   return f(float{});
 }
@@ -78,21 +84,30 @@ std::size_t type_bytes(Type type) {
 
 const char* type_name(Type type) {
   switch (type) {
-    case Type::f32: return "fp32";
-    case Type::f16: return "fp16";
-    case Type::bf16: return "bf16";
-    case Type::s8: return "int8";
-    case Type::s32: break;
+    case Type::f32:
+      return "fp32";
+    case Type::f16:
+      return "fp16";
+    case Type::bf16:
+      return "bf16";
+    case Type::s8:
+      return "int8";
+    case Type::s32:
+      break;
   }
   return "int32";
 }
 
 double type_tolerance(Type type) {
   switch (type) {
-    case Type::f32: return 3e-5;
-    case Type::f16: return 1.5e-3;
-    case Type::bf16: return 8e-3;
-    default: return 0;
+    case Type::f32:
+      return 3e-5;
+    case Type::f16:
+      return 1.5e-3;
+    case Type::bf16:
+      return 8e-3;
+    default:
+      return 0;
   }
 }
 
@@ -135,7 +150,8 @@ TensorPtr Tensor::of(Type type, const std::vector<double>& values) {
 
 double Tensor::value(std::size_t i) const {
   if (!given_.empty()) return given_[i];
-  return dispatch(type_, [&](auto x) { return widened(rounded<decltype(x)>(uniform(seed_, i, static_cast<float>(scale_)))); });
+  return dispatch(type_,
+                  [&](auto x) { return widened(rounded<decltype(x)>(uniform(seed_, i, static_cast<float>(scale_)))); });
 }
 
 void Tensor::poison() {
@@ -151,8 +167,10 @@ std::vector<unsigned char> Tensor::read() const {
 double Tensor::decode(const std::vector<unsigned char>& raw, std::size_t i) const {
   return dispatch(type_, [&](auto x) {
     std::memcpy(&x, raw.data() + i * sizeof(x), sizeof(x));
-    if constexpr (std::is_same_v<decltype(x), std::int32_t>) return static_cast<double>(x);
-    else return widened(x);
+    if constexpr (std::is_same_v<decltype(x), std::int32_t>)
+      return static_cast<double>(x);
+    else
+      return widened(x);
   });
 }
 

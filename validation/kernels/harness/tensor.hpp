@@ -19,7 +19,8 @@ enum class Type { f32, f16, bf16, s8, s32 };
 /// One device array. Move-free: share it with std::shared_ptr.
 class Tensor {
  public:
-  /// Uniform values in [-scale, scale) rounded to `type` (s8: whole numbers in [-scale, scale]), fresh in every process.
+  /// Uniform values in [-scale, scale) rounded to `type` (s8: whole numbers in [-scale, scale]), fresh in every
+  /// process.
   [[nodiscard]] static std::shared_ptr<Tensor> random(Type type, std::size_t count, double scale = 1);
   /// Poisoned: NaN, or a pattern that a whole-number result never takes; a guard behind the end is poisoned too.
   [[nodiscard]] static std::shared_ptr<Tensor> output(Type type, std::size_t count);

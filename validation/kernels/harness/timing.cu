@@ -1,6 +1,5 @@
-#include "timing.hpp"
-
 #include "../../microbench/bench.cuh"
+#include "timing.hpp"
 
 namespace ladder {
 
