@@ -8,8 +8,6 @@
 namespace strata {
 namespace {
 
-constexpr std::uint32_t kWarpLanes = 32;
-constexpr std::uint32_t kLaneBytes = 4;
 constexpr std::uint8_t kCopyGroup = 0;
 constexpr std::uint8_t kSyncThreads = 0;
 constexpr std::uint8_t kLoads = 0;
@@ -181,8 +179,11 @@ class AttentionProgramSource final : public TraceSource {
       *per_warp *= p_.stream_warps;
     }
     if (step.access.rows_of != AttentionRows::kNone && !place_access(step.access, v, out)) {
-      out.kind = OpKind::kCompute;  // no row of it exists: predicated off
-      out.pipe = Pipe::kNone;
+      // No row of it exists. A copy writes zeros and completes like any other; loads and stores are predicated off.
+      if (out.kind != OpKind::kCpAsync) {
+        out.kind = OpKind::kCompute;
+        out.pipe = Pipe::kNone;
+      }
       out.mem = MemoryRef{};
     }
     add_tokens(step, v, cursor, out);
@@ -194,8 +195,9 @@ class AttentionProgramSource final : public TraceSource {
     const std::uint64_t splits = ceil_div(p_.shape.kv_len, p_.split_keys);
     const bool combines = p_.grid == AttentionGrid::kHeads;
     const std::uint64_t first = combines ? std::uint64_t{v.block} * a.rows : v.place.x;
-    if (first >= splits) return false;
-    op.mem.address = a.base + (v.place.q_row * splits + first) * a.pitch + v.stream * a.stream_bytes;
+    const std::uint64_t column = v.stream * a.stream_bytes;
+    if (first >= splits || (a.row_end != 0 && column >= a.row_end)) return false;
+    op.mem.address = a.base + (v.place.q_row * splits + first) * a.pitch + column;
     op.mem.rows = combines ? static_cast<std::uint32_t>(std::min<std::uint64_t>(a.rows, splits - first)) : v.place.rows;
     op.mem.row_bytes = a.row_bytes;
     op.mem.row_pitch = static_cast<std::int64_t>(combines ? a.pitch : splits * a.pitch);
@@ -222,17 +224,12 @@ class AttentionProgramSource final : public TraceSource {
     if (a.row_end != 0) {
       op.mem.row_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(a.row_bytes, a.row_end - column));
     }
-    if (a.lane_rows) spread_over_lanes(op.mem);
+    if (a.odd_rows) {
+      op.mem.address += a.pitch;
+      op.mem.rows /= 2;
+      op.mem.row_pitch *= 2;
+    }
     return true;
-  }
-
-  static void spread_over_lanes(MemoryRef& mem) {
-    mem.pattern = Pattern::kLanes;
-    mem.lanes = static_cast<std::uint8_t>(std::min(mem.rows, kWarpLanes));
-    mem.lane_pitch = static_cast<std::int32_t>(mem.row_pitch);
-    mem.lane_bytes = kLaneBytes;
-    mem.rows = mem.row_bytes / kLaneBytes;
-    mem.row_pitch = kLaneBytes;
   }
 
   void add_tokens(const AttentionStep& step, const Visit& v, StreamCursor& cursor, Operation& op) const {
@@ -255,7 +252,7 @@ class AttentionProgramSource final : public TraceSource {
     } else if (op.kind == OpKind::kCpAsync) {
       op.completes[0] = Signal{TokenClass::kAsyncGroup, kCopyGroup, SignalAt::kDataVisible, 1, 0};
       ++st[kCopiesIssued];
-    } else if (op.kind == OpKind::kMemory && op.mem.dir == MemDir::kLoad) {
+    } else if (op.kind == OpKind::kShared || (op.kind == OpKind::kMemory && op.mem.dir == MemDir::kLoad)) {
       op.completes[0] = Signal{TokenClass::kScoreboard, kLoads, SignalAt::kDataVisible, 1, 0};
       ++st[kLoadsIssued];
     }

@@ -44,7 +44,7 @@ struct AttentionAccess {
   std::uint64_t block_bytes = 0;   ///< further along the row with each block
   std::uint64_t tile_bytes = 0;    ///< further along the row with each CTA of the x axis
   std::uint64_t stream_bytes = 0;  ///< further along the row with each stream; the streams then share the rows
-  bool lane_rows = false;          ///< every lane reads a row of its own, 4 B at a time: row_bytes / 4 instructions
+  bool odd_rows = false;           ///< only every second row, from the second on
 };
 
 struct AttentionStep {

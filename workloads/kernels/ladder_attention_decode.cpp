@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "sim/base/error.hpp"
@@ -35,15 +36,22 @@ constexpr std::uint32_t kGroupedPair = 111;  ///< two outputs a thread put toget
 constexpr std::uint32_t kGroupedOne = 60;
 constexpr std::uint32_t kGroupedWavefronts = 5;  ///< of a step beside ldmatrix and shuffles: barriers of the warp
 
-// Combination: before, sixteen maxima, four splits, after; the loops for what is left over cost about as much each.
-constexpr std::uint32_t kCombineSetup = 45;
-constexpr std::uint32_t kCombineMaxima = 38;
+// Combination: before, the maxima (a loop of sixteen, then eight, four and one at a time), between, four splits a turn,
+// after. Sums over what is left of four cost about a turn.
+constexpr std::uint32_t kCombineSetup = 25;
 constexpr std::uint32_t kCombineSplits = 37;
 constexpr std::uint32_t kCombineBetween = 31;
 constexpr std::uint32_t kCombineEnd = 19;
 constexpr std::uint32_t kMaximaUnroll = 16;
 constexpr std::uint32_t kSplitsUnroll = 4;
 constexpr std::uint32_t kCombineRegisters = 32;
+constexpr std::uint32_t kCombineCodeBytes = 384 * 16;
+
+/// Instructions of the search for the maximum over `splits`.
+std::uint32_t maxima_insts(std::uint32_t splits) {
+  const std::uint32_t rest = splits % 16;
+  return 18 + splits / 16 * 38 + (rest >= 8 ? 22 : 0) + rest % 8 / 4 * 16 + (rest % 4 != 0 ? 8 + rest % 4 * 9 : 0);
+}
 
 template <class Table>
 const auto& counts_for(const Table& table, std::uint32_t head_dim) {
@@ -182,16 +190,16 @@ AttentionProgram grouped_program(const LadderAttentionConfig& c) {
   loop.own_tiles = true;
   loop.key_tile = kGroupedKeys;
   const std::uint32_t softmax = n.step - 2 * mmas - 2 * ldmatrix;
-  loop.steps = {
-      ladder_copy(5, n.next / 2, copies, keys(at.k, 2)), ladder_copy(5, n.next - n.next / 2, copies, keys(at.v, 2)),
-      ladder_mma(
-          6, {.insts = mmas + ldmatrix, .mmas = mmas, .ldmatrix = ldmatrix, .other_wavefronts = kGroupedWavefronts}),
-      ladder_compute(7, {.insts = softmax, .pipe = Pipe::kMufu, .pipe_work = 10, .chain = 5, .read_wavefronts = 4}),
-      ladder_mma(8, {.insts = mmas + ldmatrix, .mmas = mmas, .ldmatrix = ldmatrix})};
+  loop.steps = {ladder_copy(5, n.next / 2, copies, keys(at.k, 2)),
+                ladder_copy(5, n.next - n.next / 2, copies, keys(at.v, 2))};
+  ladder_mma(6, {.mmas = mmas, .ldmatrix = ldmatrix, .other_wavefronts = kGroupedWavefronts}, loop.steps);
   loop.steps[2].copies_ahead = 2;
   // Products of one step follow each other: d / 16 in a chain for the scores, one for each output.
-  loop.steps[2].op.dependent_latency = ldmatrix;
-  loop.steps[4].op.dependent_latency = 1;
+  loop.steps.back().op.dependent_latency = ldmatrix;
+  loop.steps.push_back(
+      ladder_compute(7, {.insts = softmax, .pipe = Pipe::kMufu, .pipe_work = 10, .chain = 5, .read_wavefronts = 4}));
+  ladder_mma(8, {.mmas = mmas, .ldmatrix = ldmatrix}, loop.steps);
+  loop.steps.back().op.dependent_latency = 1;
 
   AttentionPhase after;
   const std::uint32_t trips = (group * d + kThreads - 1) / kThreads;
@@ -220,6 +228,7 @@ AttentionProgram combine_program(const LadderAttentionConfig& c) {
   const AttentionShape& s = c.shape;
   AttentionProgram p = ladder_program(c, s.head_dim, kCombineRegisters, 0);
   p.grid = AttentionGrid::kHeads;
+  p.launch.code_bytes = kCombineCodeBytes;
   p.query_rows = 1;
   p.stream_warps = 1;
   Partials partials = add_partials(c, p);
@@ -233,8 +242,10 @@ AttentionProgram combine_program(const LadderAttentionConfig& c) {
   maxima.count = (splits + kMaximaUnroll - 1) / kMaximaUnroll;
   AttentionAccess states = partials.states;
   states.rows = kMaximaUnroll;
-  maxima.steps = {ladder_load(1, kMaximaUnroll + 4, kMaximaUnroll, states),
-                  ladder_compute(2, {.insts = kCombineMaxima - kMaximaUnroll - 4, .chain = kMaximaUnroll})};
+  const std::uint32_t loads = std::min(splits, kMaximaUnroll);
+  const std::uint32_t turn = maxima_insts(splits) / maxima.count;
+  maxima.steps = {ladder_load(1, loads, loads, states),
+                  ladder_compute(2, {.insts = ladder_rest(turn, loads), .chain = loads})};
   maxima.steps[1].after_loads = true;
   AttentionPhase between;
   between.steps = {ladder_compute(3, {.insts = kCombineBetween, .chain = 10})};

@@ -11,6 +11,7 @@ constexpr std::uint32_t kThreads = 32 * kWarps;
 // In MUFU latencies (17 clk): two rounds of shuffle and maximum, exponential.
 constexpr std::uint32_t kSoftmaxSteps = 5;
 constexpr std::uint32_t kEpilogueSteps = 40;
+constexpr std::uint32_t kGroups = 4;  ///< of ldmatrix and the mma.sync that use them, of each product
 
 }  // namespace
 
@@ -32,42 +33,42 @@ AttentionProgram ladder_mma_program(const LadderAttentionConfig& c) {
   const std::uint32_t scores = tiles * 16 * keys / 32;  // of a thread
   const std::uint32_t shuffles = 4 * tiles;             // two rows for each m16 tile, two rounds
   AttentionProgram p = ladder_program(c, kThreads, n.registers, (c.query_rows + 2 * keys) * row_bytes);
-  const AttentionAccess q = ladder_rows(AttentionRows::kQuery, at.q, c.shape, c.query_rows);
-  const AttentionAccess k = ladder_rows(AttentionRows::kKey, at.k, c.shape, keys);
+  p.stream_warps = 1;
+  const AttentionAccess q = ladder_rows(AttentionRows::kQuery, at.q, c.shape, c.query_rows / kWarps);
+  const auto rows = [&](std::uint64_t base, std::uint32_t ahead) {
+    return ladder_rows(AttentionRows::kKey, base, c.shape, keys / kWarps, ahead);
+  };
 
   AttentionPhase before;
   before.key_tile = keys;
   before.steps = {ladder_compute(0, {.insts = ladder_rest(n.prologue, q_copies + copies), .chain = 40}),
-                  ladder_copy(1, q_copies, q_copies, q), ladder_copy(2, copies, copies, k)};
+                  ladder_copy(1, q_copies, q_copies, q), ladder_copy(2, copies, copies, rows(at.k, 0))};
 
   AttentionPhase loop;
   loop.over_keys = true;
   loop.key_tile = keys;
   const std::uint32_t counted = 2 * mmas + 2 * kv_ldmatrix + q_ldmatrix + copies + 2;
-  loop.steps = {
-      ladder_barrier(3),
-      ladder_copy(4, copies, copies, ladder_rows(AttentionRows::kKey, at.v, c.shape, keys)),
-      ladder_mma(5, {.insts = mmas + kv_ldmatrix + q_ldmatrix,
-                     .mmas = mmas,
-                     .ldmatrix = kv_ldmatrix + q_ldmatrix,
-                     .other_wavefronts = kLadderMmaWavefronts}),
-      ladder_barrier(6),
-      ladder_copy(7, n.next, copies, ladder_rows(AttentionRows::kKey, at.k, c.shape, keys, 1)),
-      ladder_compute(8, {.insts = n.mask}),
-      ladder_compute(9, {.insts = ladder_rest(n.block, counted),
-                         .pipe = Pipe::kMufu,
-                         .pipe_work = scores + 2 * tiles,
-                         .chain = kSoftmaxSteps,
-                         .read_wavefronts = shuffles}),
-      ladder_mma(10, {.insts = mmas + kv_ldmatrix, .mmas = mmas, .ldmatrix = kv_ldmatrix}),
-  };
+  loop.steps = {ladder_barrier(3), ladder_copy(4, copies, copies, rows(at.v, 0))};
   loop.steps[0].copies_ahead = 0;
   loop.steps[1].after_barrier = true;
-  loop.steps[3].copies_ahead = 0;
-  loop.steps[4].after_barrier = true;
-  loop.steps[5].masked_only = true;
-  loop.steps[5].after_barrier = true;
-  loop.steps[6].after_barrier = true;
+  ladder_mma(
+      5,
+      {.mmas = mmas, .ldmatrix = kv_ldmatrix + q_ldmatrix, .other_wavefronts = kLadderMmaWavefronts, .groups = kGroups},
+      loop.steps);
+  loop.steps.push_back(ladder_barrier(6));
+  loop.steps.back().copies_ahead = 0;
+  loop.steps.push_back(ladder_copy(7, n.next, copies, rows(at.k, 1)));
+  loop.steps.back().after_barrier = true;
+  loop.steps.push_back(ladder_compute(8, {.insts = n.mask}));
+  loop.steps.back().masked_only = true;
+  loop.steps.back().after_barrier = true;
+  loop.steps.push_back(ladder_compute(9, {.insts = ladder_rest(n.block, counted),
+                                          .pipe = Pipe::kMufu,
+                                          .pipe_work = scores + 2 * tiles,
+                                          .chain = kSoftmaxSteps,
+                                          .read_wavefronts = shuffles}));
+  loop.steps.back().after_barrier = true;
+  ladder_mma(10, {.mmas = mmas, .ldmatrix = kv_ldmatrix, .groups = kGroups}, loop.steps);
 
   // Output through the warp's own rows of the Q tile: 4 B stores, 16 B loads, 16 B stores to memory.
   AttentionPhase after;

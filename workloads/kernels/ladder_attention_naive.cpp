@@ -49,7 +49,9 @@ PerDim per_dim(std::uint32_t d) {
   }
 }
 
-/// Scores of a key for each lane: all lanes read the same element of 32 keys, a line each.
+/// Scores of a key for each lane: all lanes read the same element of 32 keys. Rows are multiples of 128 B apart, so
+/// every lane reads one and the same bank of the L1's data memory: a wavefront for each (29 conflicts a load are
+/// counted).
 AttentionPhase strided_scores(const LadderAttentionConfig& c) {
   AttentionPhase loop;
   loop.over_keys = true;
@@ -59,8 +61,7 @@ AttentionPhase strided_scores(const LadderAttentionConfig& c) {
   for (std::uint32_t i = 0; i < c.shape.head_dim; i += kChunk) {
     AttentionAccess k = ladder_rows(AttentionRows::kKey, lay_out(c.shape).k + i * 4, c.shape, 32);
     k.row_bytes = kChunk * 4;
-    k.lane_rows = true;
-    loop.steps.push_back(ladder_load(1, kChunk + 4, kChunk, k));
+    loop.steps.push_back(ladder_load(1, kChunk + 4, kChunk * 32, k));
     loop.steps.push_back(ladder_compute(2, {.insts = kStridedChunk - kChunk - 4,
                                             .pipe = Pipe::kFma,
                                             .pipe_work = kChunk,
@@ -68,7 +69,7 @@ AttentionPhase strided_scores(const LadderAttentionConfig& c) {
                                             .read_wavefronts = kChunk / 2}));
     loop.steps.back().after_loads = true;
   }
-  loop.steps.push_back(ladder_compute(3, {.insts = kStridedKey, .write_wavefronts = 1}));
+  loop.steps.push_back(ladder_compute(3, {.insts = kStridedKey, .write_wavefronts = 1, .moves = 1}));
   return loop;
 }
 
@@ -106,7 +107,7 @@ AttentionProgram ladder_naive_program(const LadderAttentionConfig& c) {
   q.row_bytes = 32 * 4;
   q.row_end = s.head_dim * 4;
   AttentionPhase before;
-  before.steps = {ladder_compute(0, {.insts = kSetup - 3, .chain = 60}), ladder_load(0, 1, 1, q),
+  before.steps = {ladder_compute(0, {.insts = kSetup - 3, .chain = 60, .moves = 1}), ladder_load(0, 1, 1, q),
                   ladder_compute(0, {.insts = 1, .write_wavefronts = 1}), ladder_barrier(0)};
   before.steps[2].after_loads = true;
 

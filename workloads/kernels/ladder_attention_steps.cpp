@@ -14,6 +14,11 @@ Operation issued(OpKind kind, std::uint16_t pc, std::uint32_t insts) {
   return op;
 }
 
+/// Part g of `count` in `groups` parts.
+std::uint32_t part_of(std::uint32_t count, std::uint32_t g, std::uint32_t groups) {
+  return count * (g + 1) / groups - count * g / groups;
+}
+
 AttentionStep access_step(OpKind kind, MemDir dir, std::uint16_t pc, std::uint32_t insts, std::uint32_t requests,
                           const AttentionAccess& access) {
   AttentionStep step;
@@ -40,17 +45,48 @@ AttentionStep ladder_compute(std::uint16_t pc, const LadderWork& work) {
   return step;
 }
 
-AttentionStep ladder_mma(std::uint16_t pc, const LadderMma& work) {
+void ladder_inner(std::uint16_t pc, const LadderInner& work, std::vector<AttentionStep>& steps) {
+  for (std::uint32_t g = 0; g < work.groups; ++g) {
+    const auto part = [&](std::uint32_t count) { return part_of(count, g, work.groups); };
+    steps.push_back(ladder_shared(pc, part(work.reads), part(work.wavefronts), 0, part(work.conflicts)));
+    steps.back().op.pipe_work = part(work.returns);
+    steps.back().after_barrier = work.after_barrier;
+    steps.push_back(ladder_compute(
+        pc, {.insts = part(work.insts) - part(work.reads), .pipe = Pipe::kFma, .pipe_work = part(work.fma)}));
+    steps.back().after_loads = true;
+  }
+}
+
+void ladder_mma(std::uint16_t pc, const LadderMma& work, std::vector<AttentionStep>& steps) {
+  for (std::uint32_t g = 0; g < work.groups; ++g) {
+    const std::uint32_t ldmatrix = part_of(work.ldmatrix, g, work.groups);
+    const std::uint32_t mmas = part_of(work.mmas, g, work.groups);
+    const std::uint32_t others = part_of(work.other_wavefronts, g, work.groups);
+    steps.push_back(ladder_shared(pc, ldmatrix, 4 * ldmatrix + others, 0));
+    steps.back().after_barrier = work.after_barrier;
+    AttentionStep step;
+    step.op = issued(OpKind::kMmaSync, pc, mmas);
+    step.op.pipe = Pipe::kTensor;
+    step.op.pipe_work = mmas;
+    step.op.mma_count = mmas;
+    step.op.mma_m = 16;
+    step.op.mma_n = 8;
+    step.op.mma_k = 16;
+    step.op.tensor_insts = mmas;
+    step.after_loads = true;
+    steps.push_back(step);
+  }
+}
+
+AttentionStep ladder_shared(std::uint16_t pc, std::uint32_t insts, std::uint32_t reads, std::uint32_t writes,
+                            std::uint32_t conflicts) {
   AttentionStep step;
-  step.op = issued(OpKind::kMmaSync, pc, work.insts);
-  step.op.pipe = Pipe::kTensor;
-  step.op.pipe_work = work.mmas;
-  step.op.mma_count = work.mmas;
-  step.op.mma_m = 16;
-  step.op.mma_n = 8;
-  step.op.mma_k = 16;
-  step.op.tensor_insts = work.mmas;
-  step.op.smem_read_wavefronts = 4 * work.ldmatrix + work.other_wavefronts;
+  step.op = issued(OpKind::kShared, pc, insts);
+  step.op.pipe = Pipe::kLsu;
+  step.op.pipe_work = reads + writes;  // one data path for both
+  step.op.smem_read_wavefronts = reads;
+  step.op.smem_write_wavefronts = writes;
+  step.op.smem_conflicts = conflicts;
   return step;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "workloads/kernels/attention_program.hpp"
 #include "workloads/kernels/ladder_attention.hpp"
@@ -19,16 +20,37 @@ struct LadderWork {
   std::uint32_t moves = 0;      ///< counted as tensor instructions
 };
 
-/// mma.sync instructions of m16n8k16 and the ldmatrix.x4 among them, four wavefronts each.
+/// A product by mma.sync m16n8k16: ldmatrix.x4 (four wavefronts each) and the instructions that use them, in `groups`
+/// as with LadderInner.
 struct LadderMma {
-  std::uint32_t insts = 0;
   std::uint32_t mmas = 0;
   std::uint32_t ldmatrix = 0;
   std::uint32_t other_wavefronts = 0;
+  std::uint32_t groups = 1;
+  bool after_barrier = false;
 };
 
+/// An unrolled loop of shared reads and the multiply-adds that use them. Warps take turns at the port, so the loop is
+/// kept apart in `groups` of reads and multiply-adds.
+struct LadderInner {
+  std::uint32_t insts = 0;  ///< of the whole loop, reads and multiply-adds included
+  std::uint32_t fma = 0;
+  std::uint32_t reads = 0;       ///< LDS
+  std::uint32_t wavefronts = 0;  ///< of the reads
+  std::uint32_t conflicts = 0;   ///< of these
+  /// Cycles in which the reads fill registers, 128 B each: four for 16 B a lane, even where lanes share words and the
+  /// counted wavefronts are fewer.
+  std::uint32_t returns = 0;
+  std::uint32_t groups = 4;
+  bool after_barrier = false;
+};
+void ladder_inner(std::uint16_t pc, const LadderInner& work, std::vector<AttentionStep>& steps);
+
 [[nodiscard]] AttentionStep ladder_compute(std::uint16_t pc, const LadderWork& work);
-[[nodiscard]] AttentionStep ladder_mma(std::uint16_t pc, const LadderMma& work);
+void ladder_mma(std::uint16_t pc, const LadderMma& work, std::vector<AttentionStep>& steps);
+/// Loads from or stores to shared memory with the wavefronts of each.
+[[nodiscard]] AttentionStep ladder_shared(std::uint16_t pc, std::uint32_t insts, std::uint32_t reads,
+                                          std::uint32_t writes, std::uint32_t conflicts = 0);
 [[nodiscard]] AttentionStep ladder_barrier(std::uint16_t pc, std::uint32_t insts = 1);
 
 /// `insts` issued, `requests` of them loads, stores or cp.async.

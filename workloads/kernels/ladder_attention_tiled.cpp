@@ -12,7 +12,7 @@ constexpr std::uint32_t kBanks = 32;
 
 // Dependent latencies in steps of one ALU instruction (4 clk): a shared load is 23 clk, MUFU 17.
 constexpr std::uint32_t kSharedSteps = 6;
-constexpr std::uint32_t kSoftmaxSteps = 2 * kTile;  ///< one row a lane: maximum and sum are chains over 32 keys
+constexpr std::uint32_t kMufuSteps = 5;
 
 std::uint32_t smem_bytes(const LadderAttentionConfig& c) {
   const std::uint32_t d = c.shape.head_dim;
@@ -41,6 +41,21 @@ Wavefronts wavefronts(const LadderAttentionConfig& c) {
   w.softmax_stores = kTile * ways + 1;
   w.conflicts_softmax = 3 * kTile * (ways - 1);
   return w;
+}
+
+/// One warp, a row a lane: once over the scores for the maximum, once for the weights, then their stores.
+void add_softmax(const LadderLoopCounts& n, const Wavefronts& w, std::vector<AttentionStep>& steps) {
+  const std::uint32_t conflicts = w.conflicts_softmax / 3;
+  const std::size_t first = steps.size();
+  const std::uint32_t arithmetic = ladder_rest(n.first, 3 * kTile);
+  steps.push_back(ladder_shared(8, kTile, w.softmax / 2, 0, conflicts));
+  steps.push_back(ladder_compute(8, {.insts = arithmetic / 2, .chain = kTile, .moves = 1}));
+  steps.push_back(ladder_shared(8, kTile, w.softmax / 2, 0, conflicts));
+  steps.push_back(ladder_compute(8, {.insts = arithmetic - arithmetic / 2, .chain = kTile + kMufuSteps}));
+  steps.push_back(ladder_shared(8, kTile, 0, w.softmax_stores, conflicts));
+  steps[first].after_barrier = true;
+  steps[first + 1].after_loads = steps[first + 3].after_loads = true;
+  for (std::size_t i = first; i < steps.size(); ++i) steps[i].first_stream_only = true;
 }
 
 }  // namespace
@@ -74,41 +89,37 @@ AttentionProgram ladder_tiled_program(const LadderAttentionConfig& c) {
       ladder_load(2, loads, loads, v),
       ladder_compute(3, {.insts = stores, .write_wavefronts = stores}),
       ladder_barrier(4),
-      ladder_compute(5, {.insts = n.scores,
-                         .pipe = Pipe::kFma,
-                         .pipe_work = kRows * d,
-                         .chain = kSharedSteps,
-                         .read_wavefronts = w.scores,
-                         .conflicts = w.conflicts_scores}),
-      ladder_compute(6, {.insts = softmax + around - around / 2, .chain = kSharedSteps, .write_wavefronts = kRows}),
-      ladder_barrier(7),
-      ladder_compute(8, {.insts = n.first,
-                         .pipe = Pipe::kAlu,
-                         .pipe_work = 4 * kTile,
-                         .chain = kSoftmaxSteps,
-                         .read_wavefronts = w.softmax,
-                         .write_wavefronts = w.softmax_stores,
-                         .conflicts = w.conflicts_softmax,
-                         .moves = 1}),
-      ladder_barrier(9),
-      ladder_compute(10, {.insts = n.values,
-                          .pipe = Pipe::kFma,
-                          .pipe_work = kRows * d,
-                          .chain = kSharedSteps,
-                          .read_wavefronts = w.values}),
-      ladder_compute(11, {.insts = output,
-                          .chain = kSharedSteps,
-                          .read_wavefronts = w.output,
-                          .write_wavefronts = kRows * (d / 32),
-                          .moves = n.moves_block}),
-      ladder_barrier(12),
   };
   loop.steps[0].after_barrier = true;
   loop.steps[2].after_loads = true;
-  loop.steps[4].after_barrier = true;
-  loop.steps[7].after_barrier = true;
-  loop.steps[7].first_stream_only = true;
-  loop.steps[9].after_barrier = true;
+  ladder_inner(5,
+               {.insts = n.scores,
+                .fma = kRows * d,
+                .reads = d + 2 * d + d / 2 + d / 4,
+                .wavefronts = w.scores,
+                .conflicts = w.conflicts_scores,
+                .returns = d + 2 * d + d / 2 * 2 + d / 4 * 4,
+                .after_barrier = true},
+               loop.steps);
+  loop.steps.push_back(
+      ladder_compute(6, {.insts = softmax + around - around / 2, .chain = kSharedSteps, .write_wavefronts = kRows}));
+  loop.steps.push_back(ladder_barrier(7));
+  add_softmax(n, w, loop.steps);
+  loop.steps.push_back(ladder_barrier(9));
+  ladder_inner(10,
+               {.insts = n.values,
+                .fma = kRows * d,
+                .reads = w.values,
+                .wavefronts = w.values,
+                .returns = w.values,
+                .after_barrier = true},
+               loop.steps);
+  loop.steps.push_back(ladder_compute(11, {.insts = output,
+                                           .chain = kSharedSteps,
+                                           .read_wavefronts = w.output,
+                                           .write_wavefronts = kRows * (d / 32),
+                                           .moves = n.moves_block}));
+  loop.steps.push_back(ladder_barrier(12));
 
   AttentionPhase after;
   after.steps = {

@@ -8,21 +8,20 @@ constexpr std::uint32_t kTile = 64;
 constexpr std::uint32_t kDepth = 16;
 constexpr std::uint32_t kThreads = 256;
 constexpr std::uint32_t kWarps = kThreads / 32;
-constexpr std::uint32_t kStreams = 2;
+constexpr std::uint32_t kStreams = kWarps;
 constexpr std::uint32_t kStreamRows = kTile / kStreams;
 constexpr std::uint32_t kFloat = 4;
 
-constexpr std::uint32_t kSharedSteps = 6;
 constexpr std::uint32_t kEpilogueSteps = 12;
 
 // The softmax kernel, from the SASS: before the loops, the loop over four floats a thread of each pass (unrolled by
 // four from four trips on), between the passes (two trees of five shuffles, a reciprocal), after them.
 constexpr std::uint32_t kSoftmaxRegisters = 32;
-constexpr std::uint32_t kSoftmaxSetup = 26;
-constexpr std::uint32_t kFirstSetup = 28;
+constexpr std::uint32_t kSoftmaxSetup = 18;
+constexpr std::uint32_t kFirstSetup = 37;
 constexpr std::uint32_t kFirstTrip = 37;
-constexpr std::uint32_t kBetween = 75;
-constexpr std::uint32_t kSecondSetup = 29;
+constexpr std::uint32_t kBetween = 66;
+constexpr std::uint32_t kSecondSetup = 37;
 constexpr std::uint32_t kSecondTrip = 31;
 constexpr std::uint32_t kUnrolledTrip = 4;
 constexpr std::uint32_t kFirstUnrolled = 119;
@@ -30,7 +29,8 @@ constexpr std::uint32_t kSecondUnrolled = 100;
 constexpr std::uint32_t kUnrolledSetup = 25;
 constexpr std::uint32_t kTreeShuffles = 10;
 constexpr std::uint32_t kTreeSteps = 2 * (5 * 7 + 12);
-constexpr std::uint32_t kSumReads = 2 * 8;  ///< each warp reads one value of every warp, twice
+constexpr std::uint32_t kSumReads = 2 * 4;       ///< each warp reads the values of eight warps, 16 B at a time, twice
+constexpr std::uint32_t kSoftmaxWavefronts = 3;  ///< barriers and special registers, from a calibration row
 constexpr std::uint32_t kSoftmaxStatic = 4 * kWarps;
 constexpr std::uint32_t kGemmStatic = 2 * kDepth * (kTile + 4) * kFloat;
 
@@ -79,16 +79,19 @@ std::vector<AttentionStep> slice_steps(const LadderLoopCounts& n, const Attentio
       ladder_load(1, 1 + around - around / 2, 1, right),
       ladder_compute(2, {.insts = store_insts, .write_wavefronts = stores, .moves = n.moves_block}),
       ladder_barrier(3),
-      ladder_compute(4, {.insts = products,
-                         .pipe = Pipe::kFma,
-                         .pipe_work = work,
-                         .chain = kSharedSteps,
-                         .read_wavefronts = kDepth * (2 + width)}),
-      ladder_barrier(5),
   };
   steps[0].after_barrier = true;
   steps[2].after_loads = true;
-  steps[4].after_barrier = true;
+  ladder_inner(4,
+               {.insts = products,
+                .fma = work,
+                .reads = 2 * kDepth,
+                .wavefronts = kDepth * (2 + width),
+                .returns = kDepth * (4 + width),
+                .groups = 8,
+                .after_barrier = true},
+               steps);
+  steps.push_back(ladder_barrier(5));
   return steps;
 }
 
@@ -97,6 +100,7 @@ AttentionProgram scores_program(const LadderAttentionConfig& c) {
   const AttentionShape& s = c.shape;
   const AttentionLayout at = lay_out(s);
   AttentionProgram p = ladder_program(c, kThreads, n.registers, 0, kGemmStatic);
+  p.stream_warps = 1;
   p.grid = AttentionGrid::kScoreTiles;
   p.x_tiles = (s.kv_len + kTile - 1) / kTile;
   add_scores(c, false, true, p.launch.work.fp32_flops / 2, p);
@@ -130,6 +134,7 @@ AttentionProgram values_program(const LadderAttentionConfig& c) {
   const std::uint32_t columns = s.head_dim < kTile ? s.head_dim : kTile;
   const std::uint32_t width = columns / 16;
   AttentionProgram p = ladder_program(c, kThreads, n.registers, 0, kGemmStatic);
+  p.stream_warps = 1;
   p.grid = AttentionGrid::kValueTiles;
   p.x_tiles = s.head_dim / columns;
   add_scores(c, true, false, p.launch.work.fp32_flops / 2, p);
@@ -198,7 +203,7 @@ AttentionProgram softmax_program(const LadderAttentionConfig& c) {
                   ladder_barrier(4),
                   ladder_compute(5, {.insts = kBetween / 2,
                                      .chain = kTreeSteps / 2,
-                                     .read_wavefronts = kTreeShuffles / 2 + kSumReads + kLadderOnceWavefronts,
+                                     .read_wavefronts = kTreeShuffles / 2 + kSumReads + kSoftmaxWavefronts,
                                      .write_wavefronts = 1}),
                   ladder_barrier(6)};
   reduce.steps[2].after_barrier = true;
