@@ -39,7 +39,7 @@ TEST_CASE("SASS GEMMs: the name gives tile, slices, stages, types and layout", "
 }
 
 TEST_CASE("SASS GEMMs: tiles run along N first and CTAs have the threads of their tile", "[workloads][ampere_gemm]") {
-  const Launch large = launch_of("ampere_sgemm_128x64_tn", "4864,768,3072,TN");
+  const Launch large = launch_of("ampere_sgemm_128x64_tn", "4864,768,1024,TN");
   CHECK(large.grid == Dim3{6, 76, 1});
   CHECK(large.block.x == 128);
   CHECK(launch_of("ampere_sgemm_128x128_nn", "1601,1024,1024,NN").block.x == 256);
