@@ -140,9 +140,6 @@ class TagArray {
     return kMiss;
   }
 
-  [[nodiscard]] std::size_t num_sets() const { return sets_.size(); }
-  [[nodiscard]] std::uint32_t num_ways() const { return ways_; }
-
  private:
   struct alignas(64) Set {
     std::array<std::uint64_t, kMaxWays / 4> low{};  ///< bits 0 to 15 of each way's tag, four ways a word
