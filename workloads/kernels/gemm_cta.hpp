@@ -102,6 +102,8 @@ struct GemmCtaPlan {
   Operation store_c;
   Launch launch;
 
+  /// What a multiply-add waits for; fetch() sets the count.
+  [[nodiscard]] Wait tile_arrived() const;
   /// Instructions of a warp and K tile that are neither multiply-adds nor shared-memory reads.
   [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
   /// Wavefronts of a stream and K tile that the profiler counts of fills.
@@ -117,6 +119,9 @@ struct GemmCtaPlan {
 /// Problems of tile, warps, shape, split and memory, keyed by the option's name. `registers` per thread.
 [[nodiscard]] std::vector<Diagnostic> check_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers,
                                                      const TargetFacts& target);
+
+/// Adds a problem when a thread's accumulators take more than `limit` registers.
+void check_accumulators(const GemmCtaConfig& config, std::uint32_t limit, std::vector<Diagnostic>& problems);
 
 /// @param transposes_k  operands with K contiguous are transposed on their way into shared memory, one element a lane
 [[nodiscard]] GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k);

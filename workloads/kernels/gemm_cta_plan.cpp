@@ -154,8 +154,7 @@ class Planner {
     op.pc = 10;
     op.issue_slots = 1;
     op.warp_insts = plan_.stream_warps;
-    op.waits[0].cls = plan_.through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
-    op.waits[0].slot = plan_.through_registers ? 1 : 0;
+    op.waits[0] = plan_.tile_arrived();
     op.completes[0] = {TokenClass::kNamedBarrier, 0, SignalAt::kIssue, static_cast<std::uint8_t>(plan_.stream_warps),
                        0};
   }
@@ -281,6 +280,10 @@ std::uint64_t gemm_cta_smem_bytes(const GemmCtaConfig& c) {
       std::uint64_t{c.stages} * (c.tile_m + c.tile_n) * c.tile_k * std::max(8U, bits_of(c.problem.input)) / 8;
   const std::uint64_t staging = ceil_div(c.tile_m, kEpilogueParts) * c.tile_n * 4;
   return std::max(ring, staging);
+}
+
+Wait GemmCtaPlan::tile_arrived() const {
+  return through_registers ? Wait{TokenClass::kScoreboard, 1, 0} : Wait{TokenClass::kAsyncGroup, 0, 0};
 }
 
 std::uint32_t GemmCtaPlan::overhead_per_k_tile(std::uint32_t k_steps) const {

@@ -121,13 +121,8 @@ BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const Am
     config.split_k = choose_split(config, target);
   }
   cut_or_refuse(config, warps_of(row, sgemm_warps(name)), 8);
-  const bool wide = config.warp_n >= config.warp_m;
-  config.thread_m = std::max(1U, config.warp_m / (wide ? 4 : 8));
-  config.thread_n = std::max(1U, config.warp_n / (wide ? 8 : 4));
-  BuiltKernel built;
-  built.source = make_gemm_simt(config, target);
-  built.description = describe_gemm_simt(config);
-  return built;
+  spread_lanes(config);
+  return build_gemm(config, target);
 }
 
 BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const AmpereGemmName& name) {
@@ -138,19 +133,14 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const A
   config.stages = name.stages == 0 ? kDefaultStages : name.stages;
   config.mma_k = name.mma_k;
   cut_or_refuse(config, warps_of(row, (name.tile_m * name.tile_n >= 256 * 128 ? 8 : 4) * name.slices), 16);
-  BuiltKernel built;
-  built.source = make_gemm_mma_sync(config, target);
-  built.description = describe_gemm_mma_sync(config);
-  return built;
+  return build_gemm(config, target);
 }
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const AmpereGemmName name = parse_ampere_gemm_name(canonical_kernel_name(row.kernel));
   BuiltKernel built = name.simt ? make_sgemm(row, target, name) : make_tensor(row, target, name);
   expect_ctas(row, built.source->launch());
-  for (const std::string& word : name.unknown) {
-    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
-  }
+  note_unknown_words(name.unknown, built);
   return built;
 }
 
