@@ -234,7 +234,8 @@ Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation
   Tick result = issued;  // when an operation without memory or tensor work has its result
   if (op.smem_read_wavefronts + op.smem_write_wavefronts > 0 && op.kind != OpKind::kMemory &&
       op.kind != OpKind::kCpAsync) {
-    const Tick arrival = context().now();
+    const bool interleaved = op.kind == OpKind::kCompute || op.kind == OpKind::kMmaSync;
+    const Tick arrival = interleaved ? stream.started : context().now();
     Tick port = arrival;
     if (op.smem_read_wavefronts > 0) {
       port = smem_read_.reserve(arrival, std::int64_t{op.smem_read_wavefronts} * config().smem.read_bytes_per_cycle);
