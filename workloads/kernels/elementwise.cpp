@@ -134,10 +134,11 @@ class Elementwise final : public TraceSource {
         convert = static_cast<double>(c_.inputs.size()) + (c_.functor == Functor::kFill ? 0 : 0.5);
       }
     }
+    if (c_.counted) setup = c_.counted->other;
     setup_slots_ = static_cast<std::uint32_t>(setup + 0.5);
-    const double alu = per_thread * (cost.alu + convert) + extra;
-    const double fma = per_thread * cost.fma;
-    const double mufu = per_thread * cost.mufu;
+    const double alu = c_.counted ? c_.counted->alu : per_thread * (cost.alu + convert) + extra;
+    const double fma = c_.counted ? c_.counted->fma : per_thread * cost.fma;
+    const double mufu = c_.counted ? c_.counted->mufu : per_thread * cost.mufu;
     compute_.kind = OpKind::kCompute;
     compute_.pc = 2;
     compute_.issue_slots = static_cast<std::uint32_t>(alu + fma + mufu + 0.5);
@@ -155,7 +156,7 @@ class Elementwise final : public TraceSource {
       compute_.pipe_work = static_cast<std::uint32_t>(fma + 0.5);
     }
     compute_.smem_read_wavefronts = wavefronts * warps_;
-    compute_.tensor_insts = static_cast<std::uint32_t>(tensor_counted * warps_ + 0.5);
+    compute_.tensor_insts = static_cast<std::uint32_t>(tensor_counted * warps_ + 0.5) + c_.counted_tensor * warps_;
   }
 
   [[nodiscard]] Operation base_op(MemDir dir, std::uint32_t instructions) const {

@@ -45,7 +45,7 @@ class GemmCtaSource final : public TraceSource {
   }
 
  private:
-  static constexpr std::uint32_t kMostPerStep = 5;
+  static constexpr std::uint32_t kMostPerStep = 8;
   static constexpr std::uint32_t kLeaveInsts = 24;  ///< of a CTA that finds its tile beyond C
 
   std::uint32_t step(const StreamId& id, State& state, Operation* out) const {
@@ -130,24 +130,62 @@ class GemmCtaSource final : public TraceSource {
       ++state.load;
       return 0;
     }
-    out[0] = plan_.load_a;
-    load_share(id, state, plan_.addresses.a, state.row0, plan_.config.tile_m, out[0]);
-    out[1] = plan_.load_b;
-    load_share(id, state, plan_.addresses.b, state.col0, plan_.config.tile_n, out[1]);
+    std::uint32_t n = 0;
+    const auto add = [&](const Operation& load, const OperandView& view, std::uint32_t row0, std::uint32_t rows) {
+      out[n] = load;
+      load_share(id, state, view, row0, rows, out[n++]);
+      if (plan_.delivers_twice(view)) {
+        Operation& again = out[n] = out[n - 1];
+        again.issue_slots = again.pipe_work = again.warp_insts = again.smem_write_wavefronts = 0;
+        again.mem.address += static_cast<std::uint64_t>(again.mem.row_pitch);
+        again.mem.row_pitch *= 2;
+        again.mem.rows /= 2;
+        ++n;
+      }
+    };
+    add(plan_.load_a, plan_.addresses.a, state.row0, plan_.config.tile_m);
+    add(plan_.load_b, plan_.addresses.b, state.col0, plan_.config.tile_n);
     ++state.load;
-    return 2;
+    return n;
   }
 
   [[nodiscard]] Operation staged(const State& state) const {
     Operation op = plan_.stage_tile;
-    op.waits[0].count = 2 * (state.load - state.k_begin);
+    op.waits[0].count = plan_.loads_per_tile * (state.load - state.k_begin);
     return op;
   }
 
-  std::uint32_t multiply(const StreamId& id, State& state, Operation* out) const {
+  /// With one stage: wait for the tile, multiply it, meet, and only then load the next one.
+  std::uint32_t multiply_alone(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
-    const std::uint32_t arrived = plan_.through_registers ? done + 1 : 2 * (done + 1);
-    const Wait synced{TokenClass::kNamedBarrier, 0, done + 1};
+    out[0] = plan_.sync;
+    out[0].waits[0].count = plan_.loads_per_tile * (done + 1);
+    out[1] = plan_.multiply;
+    out[1].waits[0] = {TokenClass::kNamedBarrier, 0, 2 * done + 1};
+    out[2] = plan_.sync;
+    out[2].waits[0] = Wait{};
+    std::uint32_t n = 3;
+    n += load(id, state, out + n);
+    for (std::uint32_t i = 3; i < n; ++i) {
+      out[i].waits[0] = {TokenClass::kNamedBarrier, 0, 2 * done + 2};
+    }
+    return n;
+  }
+
+  std::uint32_t multiply(const StreamId& id, State& state, Operation* out) const {
+    const bool alone = plan_.config.stages == 1 && !plan_.through_registers;
+    const std::uint32_t n = alone ? multiply_alone(id, state, out) : multiply_ahead(id, state, out);
+    if (++state.k == state.k_end) {
+      state.life = plan_.config.warp_slices > 1 ? kAddSlices : kEpilogue;
+    }
+    return n;
+  }
+
+  std::uint32_t multiply_ahead(const StreamId& id, State& state, Operation* out) const {
+    const std::uint32_t done = state.k - state.k_begin;
+    const std::uint32_t arrived = plan_.through_registers ? done + 1 : plan_.loads_per_tile * (done + 1);
+    const bool one_buffer = plan_.config.stages == 1 && plan_.streams > 1;  // the next tile is stored once all have read
+    const Wait synced{TokenClass::kNamedBarrier, 0, one_buffer ? 2 * done + 1 : done + 1};
     std::uint32_t n = 0;
     if (plan_.streams > 1) {
       out[n] = plan_.sync;
@@ -164,11 +202,16 @@ class GemmCtaSource final : public TraceSource {
     if (plan_.streams == 1) {
       out[n - 1].waits[0].count = arrived;
     }
-    if (plan_.through_registers && state.load <= state.k_end) {
-      out[n++] = staged(state);
+    if (one_buffer) {
+      out[n] = plan_.sync;
+      out[n++].waits[0] = Wait{};
     }
-    if (++state.k == state.k_end) {
-      state.life = plan_.config.warp_slices > 1 ? kAddSlices : kEpilogue;
+    if (plan_.through_registers && state.load <= state.k_end) {
+      out[n] = staged(state);
+      if (one_buffer) {
+        out[n].waits[1] = {TokenClass::kNamedBarrier, 0, 2 * done + 2};
+      }
+      ++n;
     }
     return n;
   }
@@ -202,7 +245,12 @@ class GemmCtaSource final : public TraceSource {
     } else {
       store.waits[1] = Wait{};
     }
-    return n + 1;
+    ++n;
+    for (std::uint32_t pass = 1; pass < plan_.config.store_passes; ++pass) {
+      out[n] = out[n - 1];
+      ++n;
+    }
+    return n;
   }
 
   void place_c(const State& state, std::int64_t row, std::uint32_t rows, MemoryRef& mem) const {
