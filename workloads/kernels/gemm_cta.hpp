@@ -99,6 +99,7 @@ struct GemmCtaPlan {
   Operation load_a;                  ///< templates, of one stream
   Operation load_b;
   Operation multiply;
+  Operation fragments;   ///< fragment loads that take the LSU longer than their wavefronts; kNop = none
   Operation sync;        ///< barrier between the streams once a tile is in shared memory
   Operation stage_tile;  ///< STS of a tile that came through registers
   Operation add_slices;  ///< accumulators of warp slices meet in shared memory

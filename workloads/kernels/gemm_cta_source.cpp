@@ -184,7 +184,8 @@ class GemmCtaSource final : public TraceSource {
   std::uint32_t multiply_ahead(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
     const std::uint32_t arrived = plan_.through_registers ? done + 1 : plan_.loads_per_tile * (done + 1);
-    const bool one_buffer = plan_.config.stages == 1 && plan_.streams > 1;  // the next tile is stored once all have read
+    const bool one_buffer =
+        plan_.config.stages == 1 && plan_.streams > 1;  // the next tile is stored once all have read
     const Wait synced{TokenClass::kNamedBarrier, 0, one_buffer ? 2 * done + 1 : done + 1};
     std::uint32_t n = 0;
     if (plan_.streams > 1) {
@@ -193,6 +194,9 @@ class GemmCtaSource final : public TraceSource {
     }
     const std::uint32_t first = n;
     n += load(id, state, out + n);
+    if (plan_.fragments.kind != OpKind::kNop) {
+      out[n++] = plan_.fragments;
+    }
     out[n++] = plan_.multiply;
     for (std::uint32_t i = first; i < n; ++i) {
       if (plan_.streams > 1) {

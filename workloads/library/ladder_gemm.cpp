@@ -80,7 +80,9 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target) {
   // Sectors of eight K elements fill eight rows: 644 wavefronts for 128 turning copies, beyond the four of its bytes.
   c.costs.turned_copy_tenths = 47;
   c.odd_rows_twice = true;  // rows of 132 words
-  c.store_passes = c.problem.n % 4 == 0 ? 1 : 4;
+  // Rows that are not aligned are stored word by word: four instructions touch a sector, which reaches the crossbar 3.3
+  // times in the calibration launches.
+  c.store_passes = c.problem.n % 4 == 0 ? 1 : 3;
   // Wide multiplies that the tensor-pipe counter includes: a handful, and one a K tile where A has M contiguous.
   const auto k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(c.problem.k), c.tile_k));
   c.costs.uncounted_tensor = 5 + (c.problem.a_k_contiguous ? 0 : k_tiles);
@@ -129,8 +131,8 @@ bool matches_wmma(std::string_view canonical) {
 
 /// What the compiler makes of fragment loads. fp16: ldmatrix, 48 wavefronts a warp and K tile. bf16: words, and a MOVM
 /// (one wavefront) for each 8 x 8 that has to be turned. int8: ldmatrix along K, single bytes otherwise, whose 2.03
-/// wavefronts were counted on the NN calibration launch. An int8 m16n8k16 takes the tensor core as long as m16n8k32: the
-/// TN calibration launch takes 12.0 clk each, what m16n8k16 takes of fp16.
+/// wavefronts were counted on the NN calibration launch. An int8 m16n8k16 takes the tensor core as long as m16n8k32:
+/// the TN calibration launch takes 12.0 clk each, what m16n8k16 takes of fp16.
 void take_fragments(GemmWmmaConfig& c) {
   constexpr std::uint32_t kAligned = 48;
   const bool fp16 = c.problem.input == DataType::kFp16;
@@ -142,6 +144,7 @@ void take_fragments(GemmWmmaConfig& c) {
     return;
   }
   c.insts_per_k_tile = (fp16 ? ByLayout{104, 117, 104, 115} : ByLayout{199, 218, 153, 185}).of(c.problem);
+  c.generic_loads = fp16 ? 0 : 48;
   c.fragment_wavefronts = kAligned + (fp16 ? 0 : ByLayout{32, 48, 0, 16}.of(c.problem));
 }
 
@@ -186,9 +189,9 @@ BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
   c.num_clusters = row.grid ? static_cast<std::uint32_t>(row.grid->count() / c.cluster_size()) : 0;
   c.registers_per_thread = row.registers.value_or(168);
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
-  // From the compiled code: 80 to 95 instructions of a consumer warp and K tile, four of them wgmma; 43 of the producer,
-  // and about 28 polls more in the calibration launches. A multiply, half a conversion and half a store for each result,
-  // with predicates and addresses 8.5 in all; 85 beside them.
+  // From the compiled code: 80 to 95 instructions of a consumer warp and K tile, four of them wgmma; 43 of the
+  // producer, and about 28 polls more in the calibration launches. A multiply, half a conversion and half a store for
+  // each result, with predicates and addresses 8.5 in all; 85 beside them.
   c.costs.consumer_per_k_tile = c.tile_n == 128 ? 76 : (c.cluster_size() > 1 ? 91 : 86);
   c.costs.per_wgmma_tenths = 10;
   c.costs.producer_per_k_tile = 71;

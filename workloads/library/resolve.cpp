@@ -19,6 +19,7 @@
 #include "workloads/library/flash_split_kv.hpp"
 #include "workloads/library/ladder_block.hpp"
 #include "workloads/library/ladder_gemm.hpp"
+#include "workloads/library/ladder_plain.hpp"
 #include "workloads/library/layer_norm.hpp"
 #include "workloads/library/nvjet.hpp"
 #include "workloads/library/sm80_xmma_gemm.hpp"
@@ -56,6 +57,10 @@ std::span<const FamilyParser> kernel_families() {
       ladder_rows_family(),
       ladder_elementwise_family(),
       ladder_splitk_sum_family(),
+      ladder_plain_gemm_family(),
+      ladder_gemv_family(),
+      ladder_transpose_family(),
+      ladder_rotary_family(),
   };
   return kFamilies;
 }
