@@ -1,7 +1,7 @@
 /// fp32 GEMMs without copies in flight, as validation/kernels/gemm/{naive,tiled}.cu write them.
 ///
 /// Naive: a thread per element of C in CTAs of 16 x 16, operands straight from global memory.
-/// time. Tiled: CTAs of 32 x 32 threads load a tile of each operand into shared memory, meet, multiply, meet.
+/// Tiled: CTAs of 32 x 32 threads load a tile of each operand into shared memory, meet, multiply, meet.
 #pragma once
 
 #include <cstdint>
