@@ -20,6 +20,7 @@ void add_describe(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
+void add_calibrate(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
 

@@ -85,6 +85,11 @@ bool LaunchTable::next(LaunchJob& job) {
   job.row.registers = count(registers_);
   job.row.smem_dynamic = count(smem_dynamic_);
   job.row.smem_static = count(smem_static_);
+  if (!previous_.case_name.empty() && previous_.case_name == job.row.case_name && uses_producer(job.row.kernel)) {
+    job.row.producer_kernel = previous_.kernel;
+    job.row.producer_grid = previous_.grid;
+  }
+  previous_ = job.row;
   job.sm_clock_mhz = clock_ ? csv_number(reader_, record_, *clock_).value_or(0) : 0;
   return true;
 }

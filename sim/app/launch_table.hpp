@@ -31,6 +31,7 @@ class LaunchTable {
 
   CsvReader reader_;
   CsvRecord record_;
+  LaunchRow previous_;  ///< kernel, grid and case of the row before
   std::optional<std::size_t> case_, seq_, op_, dtype_, shape_, kernel_;
   std::optional<std::size_t> grid_, block_, cluster_, registers_, smem_dynamic_, smem_static_, clock_;
 };

@@ -46,13 +46,10 @@ BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& 
     row.shape = fmt::format("{},{},{},{},{},{},{},flash", text("batch"), text("heads"),
                             kv_heads.empty() ? text("heads") : kv_heads, text("q-len"), text("kv-len"),
                             text("head-dim"), causal == "0" || causal == "off" || causal == "false" ? 0 : 1);
-  } else {
-    throw InputError(Diagnostic{
-        {},
-        0,
-        0,
-        "--kernel",
-        fmt::format("library kernels are known for gemm and flash_attention, not for '{}'", choice.spec->name)});
+  } else {  // elementwise and row-wise kernels of a matrix
+    const std::string op = text("operator");
+    row.op = op.empty() ? choice.spec->name : op;
+    row.shape = fmt::format("{},{}", text("rows"), text("cols"));
   }
   return resolve_launch(row, target);
 }

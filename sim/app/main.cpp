@@ -33,6 +33,7 @@ int run_program(int argc, char** argv) {
   add_run(app, action);
   add_predict(app, action);
   add_validate(app, action);
+  add_calibrate(app, action);
   add_trace(app, action);
   add_study(app, action);
   try {

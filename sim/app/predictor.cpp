@@ -29,9 +29,9 @@ std::string number(const std::optional<std::uint32_t>& n) { return n ? std::to_s
 /// Everything that a prediction may depend on; case and seq only name a row.
 std::string key_of(const LaunchJob& job) {
   const LaunchRow& r = job.row;
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.op, r.dtype, r.shape, r.kernel, dims(r.grid),
-                     dims(r.block), dims(r.cluster), number(r.registers), number(r.smem_dynamic), number(r.smem_static),
-                     job.sm_clock_mhz);
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.op, r.dtype, r.shape, r.kernel,
+                     dims(r.grid), dims(r.block), dims(r.cluster), number(r.registers), number(r.smem_dynamic),
+                     number(r.smem_static), r.producer_kernel, dims(r.producer_grid), job.sm_clock_mhz);
 }
 
 std::string one_line(std::string text) {

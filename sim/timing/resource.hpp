@@ -3,6 +3,8 @@
 /// A unit is reserved at the event of arrival, never ahead of time, so requests are served in arrival order.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "sim/base/time.hpp"
@@ -14,12 +16,14 @@ namespace strata {
 class Resource {
  public:
   Resource() = default;
-  /// @param period ticks per cycle of the unit's clock
-  /// @param per_cycle work done per cycle (bytes, sectors, instructions), scaled by the caller to an integer; >= 1
-  Resource(Tick period, std::int64_t per_cycle) : period_(period), per_cycle_(per_cycle > 0 ? per_cycle : 1) {
-    reciprocal_ = ~std::uint64_t{0} / static_cast<std::uint64_t>(per_cycle_);
-    if ((per_cycle_ & (per_cycle_ - 1)) == 0) {
-      shift_ = static_cast<std::int8_t>(__builtin_ctzll(static_cast<unsigned long long>(per_cycle_)));
+  /// @param period ticks per cycle of the unit's clock, below 2^31 (TimeBase: at most 1.6e7)
+  /// @param per_cycle work done per cycle (bytes, sectors, instructions), scaled by the caller to an integer; 1..2^31-1
+  Resource(Tick period, std::int64_t per_cycle)
+      : period_(static_cast<std::int32_t>(period)),
+        per_cycle_(static_cast<std::int32_t>(std::clamp<std::int64_t>(per_cycle, 1, INT32_MAX))) {
+    const auto rate = static_cast<std::uint32_t>(per_cycle_);
+    if (std::has_single_bit(rate)) {
+      shift_ = static_cast<std::int8_t>(std::countr_zero(rate));
     }
   }
 
@@ -30,8 +34,8 @@ class Resource {
       remainder_ = 0;
     }
     const std::int64_t scaled = work * period_ + remainder_;
-    const Tick ticks = shift_ >= 0 ? scaled >> shift_ : divide(scaled);
-    remainder_ = scaled - ticks * per_cycle_;
+    const Tick ticks = shift_ >= 0 ? scaled >> shift_ : scaled / per_cycle_;
+    remainder_ = static_cast<std::int32_t>(scaled - ticks * per_cycle_);
     next_free_ += ticks;
     busy_ += ticks;
     return next_free_;
@@ -49,23 +53,13 @@ class Resource {
   [[nodiscard]] Tick busy() const { return busy_; }  ///< total ticks held
 
  private:
-  /// scaled / per_cycle_ by multiplication with the reciprocal, put right by at most one.
-  [[nodiscard]] Tick divide(std::int64_t scaled) const {
-    auto q = static_cast<Tick>((static_cast<Wide>(scaled) * reciprocal_) >> 64);
-    if (scaled - q * per_cycle_ >= per_cycle_) {
-      ++q;
-    }
-    return q;
-  }
-  __extension__ using Wide = unsigned __int128;
-
-  Tick period_ = 1;
-  std::int64_t per_cycle_ = 1;
   Tick next_free_ = 0;
-  std::int64_t remainder_ = 0;
   Tick busy_ = 0;
-  std::uint64_t reciprocal_ = 0;
+  std::int32_t period_ = 1;
+  std::int32_t per_cycle_ = 1;
+  std::int32_t remainder_ = 0;
   std::int8_t shift_ = -1;  ///< log2 of per_cycle_ when it is a power of two: the common case needs no division
 };
+static_assert(sizeof(Resource) == 32);  // two to a line of the host's cache
 
 }  // namespace strata

@@ -92,7 +92,10 @@ Scores predict_all() {
 TEST_CASE("Recorded H100 launches are predicted within the errors reached so far", "[golden]") {
   const Scores scores = predict_all();
   REQUIRE(scores.simulated >= 50);
-  const std::map<std::string, double> limits{{"nvjet", 6.5}, {"elementwise", 11.0}, {"flash_attention_2", 10.0}};
+  // sm80_xmma_gemm: one launch of one CTA an SM, whose shared-memory reads the model puts after its arithmetic.
+  const std::map<std::string, double> limits{
+      {"nvjet", 6.5},         {"elementwise", 11.0}, {"flash_attention_2", 10.0}, {"sm80_xmma_gemm", 32.0},
+      {"cutlass_gemm", 28.0}, {"softmax", 28.0},     {"triangle", 20.0}};
   for (const auto& [family, score] : scores.cycles) {
     INFO(family << ": " << score.rows << " rows, mean " << score.mean() << " %, worst " << score.worst << " % ("
                 << score.worst_row << ")");

@@ -32,7 +32,7 @@ workloads/import|workloads/spec sim/base sim/config
 validation/kernels|
 validation/microbench|
 validation/compare|$sim workloads/spec
-validation/calibrate|$sim workloads/spec
+validation/calibrate|$sim validation/compare workloads/spec
 TABLE
 }
 

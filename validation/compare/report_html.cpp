@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/result/html_report.hpp"
 #include "validation/compare/report.hpp"
 
 namespace strata {
@@ -14,29 +15,6 @@ constexpr double kSize = 560;
 constexpr double kMargin = 60;
 constexpr std::array<const char*, 8> kColors{"#1b6ca8", "#c8553d", "#3a7d44", "#7b4b94",
                                              "#b8860b", "#2a9d8f", "#8d5b4c", "#555555"};
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// Decades of the data on a logarithmic axis.
 struct LogAxis {
@@ -84,15 +62,15 @@ std::string scatter_svg(const Comparison& comparison) {
   for (std::size_t f = 0; f < families.size(); ++f) {
     const char* color = kColors[f % kColors.size()];
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\">{}</text>\n", x(12),
-                       y(kSize) + 18 * static_cast<double>(f + 1), color, escaped(families[f].name));
+                       y(kSize) + 18 * static_cast<double>(f + 1), color, html_escaped(families[f].name));
     for (const ComparedRow& row : comparison.rows) {
       const auto [truth, sim] = points(row);
       if (truth > 0 && row.family == families[f].name) {
         out += fmt::format(
             "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"><title>{} #{}: measured {:.0f}, simulated {:.0f} "
             "({:+.1f} %)</title></circle>\n",
-            x(axis.place(truth)), y(axis.place(sim)), color, escaped(row.case_name), escaped(row.seq), truth, sim,
-            100 * (sim - truth) / truth);
+            x(axis.place(truth)), y(axis.place(sim)), color, html_escaped(row.case_name), html_escaped(row.seq), truth,
+            sim, 100 * (sim - truth) / truth);
       }
     }
   }
@@ -108,8 +86,8 @@ std::string comparison_html(const Comparison& comparison) {
       ".grid{{stroke:#ddd;fill:none}}.ideal{{stroke:#888;stroke-dasharray:4}}circle{{fill-opacity:.7}}</style></head>\n"
       "<body><h1>{0} against {1}</h1>\n{2}<h2>Errors</h2>\n<pre>{3}</pre>\n<h2>Launches</h2>\n<pre>{4}</pre>\n"
       "</body></html>\n",
-      escaped(comparison.gpu), escaped(comparison.data), scatter_svg(comparison), escaped(comparison_text(comparison)),
-      escaped(comparison_rows_text(comparison)));
+      html_escaped(comparison.gpu), html_escaped(comparison.data), scatter_svg(comparison),
+      html_escaped(comparison_text(comparison)), html_escaped(comparison_rows_text(comparison)));
 }
 
 }  // namespace strata

@@ -71,17 +71,9 @@ struct Bench {
   explicit Bench(const Options& opt) : o(opt), r(opt, "alu"), out(1) {}
   template <int OP, int CHAINS>
   void point(const std::string& series, double x, const char* unit, int warps, double perSmsp, const char* valueUnit) {
-    std::vector<double> v, clk;
     const int iters = 32;
-    for (int rep = 0; rep < o.reps + 1; ++rep) {
-      kernel<OP, CHAINS><<<1, warps * 32>>>(iters, 0x3f800000u, 3u, out.p, 0);
-      CHECK(cudaGetLastError());
-      Stamp s = out.host()[0];
-      if (!rep) continue;
-      v.push_back(double(s.c1 - s.c0) / (iters * (128 / CHAINS * CHAINS) * perSmsp));
-      clk.push_back(1e3 * double(s.c1 - s.c0) / double(s.t1 - s.t0));
-    }
-    r.add(series, x, unit, v, valueUnit, median(clk));
+    sampleStamp(r, o, out, series, x, unit, iters * (128 / CHAINS * CHAINS) * perSmsp, valueUnit,
+                [&] { kernel<OP, CHAINS><<<1, warps * 32>>>(iters, 0x3f800000u, 3u, out.p, 0); });
   }
   template <int OP>
   void one() {

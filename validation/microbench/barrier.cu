@@ -80,6 +80,31 @@ __global__ void wake(int iters, unsigned* out) {
   }
 }
 
+// All warps but one wait at __syncthreads; the last one comes 600 clocks later. From its arrival to its own next
+// instruction (out[0]), and to the next instruction of the warp that is released last (out[1]).
+__global__ void lateArrival(int iters, unsigned* out) {
+  __shared__ volatile unsigned long long arrived;
+  __shared__ unsigned last;
+  for (int i = 0; i < iters; ++i) {
+    if (threadIdx.x == 0) last = 0;
+    __syncthreads();
+    const bool late = threadIdx.x < 32;
+    if (late) {
+      uint64_t c = clockNow();
+      while (clockNow() - c < 600) {}
+      if (threadIdx.x == 0) arrived = clockNow();
+      __syncwarp();
+    }
+    uint64_t before = clockNow();
+    __syncthreads();
+    uint64_t after = clockNow();
+    if (threadIdx.x == 0) out[2 * i] = unsigned(after - before);
+    if (!late && threadIdx.x % 32 == 0) atomicMax(&last, unsigned(after - arrived));
+    __syncthreads();
+    if (threadIdx.x == 0) out[2 * i + 1] = last;
+  }
+}
+
 struct Bench {
   Options o;
   Report r;
@@ -88,17 +113,10 @@ struct Bench {
   template <int KIND>
   void point(double x, const char* unit, int threads, int cluster = 1) {
     const int iters = 1024;
-    std::vector<double> v, clk;
-    for (int rep = 0; rep < o.reps + 1; ++rep) {
+    sampleStamp(r, o, out, kName[KIND], x, unit, iters, "clk", [&] {
       if (cluster > 1) launchCluster(kernel<KIND>, cluster, threads, 0, cluster, iters, out.p);
       else kernel<KIND><<<1, threads>>>(iters, out.p);
-      CHECK(cudaGetLastError());
-      Stamp s = out.host()[0];
-      if (!rep) continue;
-      v.push_back(double(s.c1 - s.c0) / iters);
-      clk.push_back(1e3 * double(s.c1 - s.c0) / double(s.t1 - s.t0));
-    }
-    r.add(kName[KIND], x, unit, v, "clk", median(clk));
+    });
   }
 };
 
@@ -120,6 +138,16 @@ int main(int argc, char** argv) {
   for (int c : {2, 4, 8, 16}) {
     b.point<kCluster>(c, "CTA", 128, c);
     b.point<kClusterRelaxed>(c, "CTA", 128, c);
+  }
+  Buffer<unsigned> late(128);
+  for (int t : {64, 128, 256, 512, 1024}) {
+    lateArrival<<<1, t>>>(64, late.p);
+    CHECK(cudaGetLastError());
+    std::vector<double> own, others;
+    auto l = late.host();
+    for (int i = 4; i < 64; ++i) own.push_back(l[2 * i]), others.push_back(l[2 * i + 1]);
+    b.r.add("syncthreads_last_arriver", t, "threads", own, "clk");
+    b.r.add("syncthreads_last_released", t, "threads", others, "clk");
   }
   Buffer<unsigned> w(64);
   wake<<<1, 64>>>(64, w.p);

@@ -229,6 +229,22 @@ class Report {
   FILE* file_ = stdout;
 };
 
+// Launches `reps` times after one warm-up; a sample is the clocks of the one stamp, divided by `per`.
+template <class Launch>
+void sampleStamp(Report& report, const Options& o, const Buffer<Stamp>& out, const std::string& series, double x,
+                 const char* xUnit, double per, const char* unit, Launch launch) {
+  std::vector<double> v, clk;
+  for (int rep = 0; rep < o.reps + 1; ++rep) {
+    launch();
+    CHECK(cudaGetLastError());
+    Stamp s = out.host()[0];
+    if (!rep) continue;
+    v.push_back(double(s.c1 - s.c0) / per);
+    clk.push_back(1e3 * double(s.c1 - s.c0) / double(s.t1 - s.t0));
+  }
+  report.add(series, x, xUnit, v, unit, median(clk));
+}
+
 // Shared memory that leaves room for one CTA per SM only.
 constexpr int kWholeSm = 200 * 1024;
 template <class K>

@@ -57,8 +57,9 @@ __global__ void chaseShared(int lag, int hops, int words, Stamp* out, unsigned n
   sink(p, never, out);
 }
 
-// One bulk copy at a time: issue to mbarrier completion, then the next from `stride` bytes further on.
-__global__ void copyLatency(char* base, unsigned bytes, uint64_t stride, int n, Stamp* out) {
+// One copy at a time: issue to mbarrier completion, then the next. `issue` starts copy i into shared memory.
+template <class Issue>
+__device__ void copyChain(unsigned bytes, int n, Stamp* out, Issue issue) {
   extern __shared__ __align__(1024) char smem[];
   __shared__ __align__(8) uint64_t bar;
   uint32_t b = smemAddr(&bar);
@@ -68,27 +69,17 @@ __global__ void copyLatency(char* base, unsigned bytes, uint64_t stride, int n, 
   stampBegin(s);
   for (int i = 0; i < n; ++i) {
     mbarExpect(b, bytes);
-    bulkLoad(smemAddr(smem), base + i * stride, bytes, b);
+    issue(i, smemAddr(smem), b);
     mbarWait(b, i & 1);
   }
   stampEnd(s);
   *out = s;
 }
+__global__ void copyLatency(char* base, unsigned bytes, uint64_t stride, int n, Stamp* out) {
+  copyChain(bytes, n, out, [&](int i, uint32_t to, uint32_t bar) { bulkLoad(to, base + i * stride, bytes, bar); });
+}
 __global__ void tileLatency(const __grid_constant__ CUtensorMap map, int rows, unsigned bytes, int n, Stamp* out) {
-  extern __shared__ __align__(1024) char smem[];
-  __shared__ __align__(8) uint64_t bar;
-  uint32_t b = smemAddr(&bar);
-  mbarInit(b, 1);
-  mbarFence();
-  Stamp s;
-  stampBegin(s);
-  for (int i = 0; i < n; ++i) {
-    mbarExpect(b, bytes);
-    tensorLoad2D(smemAddr(smem), &map, 0, i * rows, b);
-    mbarWait(b, i & 1);
-  }
-  stampEnd(s);
-  *out = s;
+  copyChain(bytes, n, out, [&](int i, uint32_t to, uint32_t bar) { tensorLoad2D(to, &map, 0, i * rows, bar); });
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 // mma.sync: latency and issue interval by shape, independent chains and warps per sub-partition,
 // and what another warp of the same sub-partition can issue meanwhile.
-#include "bench.cuh"
+#include "partner.cuh"
 
 using namespace bench;
 
@@ -30,9 +30,8 @@ __device__ __forceinline__ void mma(uint32_t (&d)[4], const uint32_t (&a)[4], co
                  : "+r"(d[0]), "+r"(d[1]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// kFfmaN: N independent chains, so that the partner alone issues about N / 4 instructions per clock.
-enum Partner { kNone, kFfma, kIadd, kMufu, kLds, kFfma2, kFfma1c, kFfma2c, kFfma3c, kIadd1c, kIadd2c, kLop3, kImad, kShfl, kPartners };
-const char* const kPartnerName[] = {"none", "ffma", "iadd3", "mufu", "lds32", "ffma_2warps", "ffma_1dep", "ffma_2dep", "ffma_3dep", "iadd3_1dep", "iadd3_2dep", "lop3", "imad", "shfl"};
+const char* const kPartnerName[] = {"none", "ffma", "iadd3", "mufu", "lds32", "ffma_2warps", "ffma_1dep", "ffma_2dep", "ffma_3dep",
+                                    "iadd3_1dep", "iadd3_2dep", "lop3", "imad", "shfl"};
 
 struct Result {
   Stamp mma;
@@ -72,49 +71,12 @@ __global__ void kernel(int iters, int mmaWarps, Result* out, unsigned never) {
     }
     sink(acc, never, out);
   } else {
-    float f[8];
-    unsigned u[8];
-    for (int i = 0; i < 8; ++i) f[i] = float(threadIdx.x + i), u[i] = threadIdx.x * 4 + 128 * i;
-    const float m = 0.5f;
-    const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(cells));
-    unsigned long long n = 0;
-    Watchdog dog;
-    uint64_t c0 = clockNow();
-    while (!stop) {
-#pragma unroll
-      for (int r = 0; r < 64; ++r)
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          if constexpr (PARTNER == kFfma || PARTNER == kFfma2) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(f[i]) : "f"(m));
-          if constexpr (PARTNER == kIadd) asm volatile("add.u32 %0, %0, %1;" : "+r"(u[i]) : "r"(u[(i + 1) % 8]));
-          constexpr int chains = PARTNER == kFfma1c || PARTNER == kIadd1c ? 1 : PARTNER == kFfma3c ? 3 : 2;
-          if constexpr (PARTNER == kFfma1c || PARTNER == kFfma2c || PARTNER == kFfma3c)
-            asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(f[i % chains]) : "f"(m));
-          if constexpr (PARTNER == kIadd1c || PARTNER == kIadd2c)
-            asm volatile("add.u32 %0, %0, %1;" : "+r"(u[i % chains]) : "r"(u[7]));
-          if constexpr (PARTNER == kLop3)
-            asm volatile("lop3.b32 %0, %0, %1, %2, 0x6a;" : "+r"(u[i]) : "r"(u[(i + 1) % 8]), "r"(u[(i + 2) % 8]));
-          if constexpr (PARTNER == kImad)
-            asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(u[i]) : "r"(u[(i + 1) % 8]), "r"(u[(i + 2) % 8]));
-          if constexpr (PARTNER == kShfl) asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 31, 0xffffffff;" : "+r"(u[i]));
-          if constexpr (PARTNER == kMufu) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));
-          if constexpr (PARTNER == kLds) {
-            unsigned t;
-            asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(t) : "r"(shared + (u[0] & 0xffcu)) : "memory");
-            u[1] ^= t;
-          }
-        }
-      n += 512;
-      dog.poll();
-    }
-    uint64_t c1 = clockNow();
+    const PartnerCount p =
+        runPartner<PARTNER, 64>(stop, static_cast<unsigned>(__cvta_generic_to_shared(cells)), never, out);
     if (threadIdx.x == mmaWarps * 32) {
-      out->partnerInsts = n;
-      out->partnerClocks = c1 - c0;
+      out->partnerInsts = p.insts;
+      out->partnerClocks = p.clocks;
     }
-    float acc = 0;
-    for (int i = 0; i < 8; ++i) acc += f[i] + float(u[i]);
-    sink(acc, never, out);
   }
 }
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Reads hardware counters of single launches with ncu (no clock control, caches left alone).
-#   run_counters.sh OUTDIR BINDIR
+#   run_counters.sh OUTDIR BINDIR [NAME...]
+# NAME: only these profiles (lrc, lrc_units, lrc_cold, empty, first_touch, first_touch_warm, hbm_traffic, ...).
 # Leaves ncu's raw pages in X_ncu.csv, and X_counters.csv: the same with the names of the program's own rows.
 set -u
-out=$1 bin=$2
+out=$1 bin=$2; shift 2
+only=" $* "
 command -v ncu >/dev/null || { echo "run_counters.sh: ncu not found" >&2; exit 1; }
 timeout 60 ncu --query-metrics > "$out/ncu_metrics.txt" 2>&1
 # Metrics that exist only on some chips are asked for only where they are listed.
@@ -19,6 +21,7 @@ memory=$(available dram__bytes_read.sum dram__bytes_write.sum lts__t_sectors_src
 hits=$(available lts__t_sectors.sum lts__t_sectors_srcunit_tex.sum lts__t_sectors_srcunit_tex_lookup_hit.sum lts__t_sectors_op_write.sum)
 profile() {  # name, kernel regex, cache control, metrics, command...
   local name=$1 kernel=$2 cache=$3 metrics=$4; shift 4
+  [ "$only" = "  " ] || [[ "$only" == *" $name "* ]] || return 0
   timeout 100 ncu --clock-control none --cache-control "$cache" --csv --page raw --kernel-name "regex:$kernel" \
     --metrics "$metrics" "$@" > "$out/${name}_ncu.csv" 2> "$out/${name}_ncu.log" \
     || echo "run_counters.sh: $name failed" >&2
@@ -27,6 +30,8 @@ profile lrc 'lrc.*' none "$base" "$bin/lrc" --pairs --out "$out/lrc_under_ncu.cs
 profile lrc_units 'lrc.*' none "$lrc" "$bin/lrc" --out "$out/lrc_units_under_ncu.csv" --reps 1
 profile lrc_cold 'lrc.*' all "$base" "$bin/lrc" --out "$out/lrc_cold_under_ncu.csv" --reps 1
 profile empty empty none "$base" "$bin/launch" --empties --out "$out/empty_under_ncu.csv"
+profile first_touch 'touch.*' all "$base" "$bin/first_touch" --out "$out/first_touch_under_ncu.csv"
+profile first_touch_warm 'touch.*' none "$base" "$bin/first_touch" --out /dev/null
 profile hbm_traffic 'traffic.*' none "$memory" "$bin/hbm_traffic" --out "$out/hbm_traffic_under_ncu.csv"
 profile hbm_traffic_hits 'traffic.*' none "$hits" "$bin/hbm_traffic" --out /dev/null
 profile clocks 'traffic.*' none "$clocks" "$bin/hbm_traffic" --out /dev/null

@@ -95,16 +95,7 @@ struct Bench {
   explicit Bench(const Options& opt) : o(opt), r(opt, "shared_memory"), out(1), g(64 * KiB) {}
   template <class L>
   void sample(const std::string& series, double x, const char* unit, double insts, const char* valueUnit, L launch) {
-    std::vector<double> v, clk;
-    for (int rep = 0; rep < o.reps + 1; ++rep) {
-      launch();
-      CHECK(cudaGetLastError());
-      Stamp s = out.host()[0];
-      if (!rep) continue;
-      v.push_back(double(s.c1 - s.c0) / insts);
-      clk.push_back(1e3 * double(s.c1 - s.c0) / double(s.t1 - s.t0));
-    }
-    r.add(series, x, unit, v, valueUnit, median(clk));
+    sampleStamp(r, o, out, series, x, unit, insts, valueUnit, launch);
   }
   template <int OP>
   void latency(const std::string& suffix, int stride, unsigned mask = 31) {

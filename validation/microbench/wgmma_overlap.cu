@@ -1,11 +1,12 @@
 // What can other warps issue while wgmma runs? One warpgroup multiplies (N = 64, 128, 256, four in flight), another
 // one runs a single kind of instruction until it ends. Do either's rates drop?
+#include "partner.cuh"
 #include "wgmma_ops.cuh"
 
 using namespace bench;
 
-enum Partner { kNone, kFfma, kFfma1, kLop3, kMufu, kLds, kCvt, kMix };
-const char* const kName[] = {"none", "ffma", "ffma_1dep", "lop3", "mufu", "lds128", "cvt_bf16x2", "softmax_mix"};
+const char* const kName[] = {"none", "ffma", "iadd3", "mufu", "lds32", "ffma_2warps", "ffma_1dep", "ffma_2dep", "ffma_3dep",
+                             "iadd3_1dep", "iadd3_2dep", "lop3", "imad", "shfl", "lds128", "cvt_bf16x2", "softmax_mix"};
 
 struct Result {
   Stamp stamp;
@@ -44,41 +45,13 @@ __global__ void __launch_bounds__(256, 1) kernel(int iters, Result* out, unsigne
     for (int i = 0; i < COLS / 2; ++i) acc ^= d[i];
     sink(acc, never, out);
   } else {
-    float f[8];
-    uint32_t u[8];
-    for (int i = 0; i < 8; ++i) f[i] = float(threadIdx.x + i), u[i] = threadIdx.x * 16 + i;
-    const uint32_t at = base + threadIdx.x % 32 * 16;
-    unsigned long long n = 0;
-    Watchdog dog;
-    uint64_t c0 = clockNow();
-    while (!stop && PARTNER != kNone) {
-#pragma unroll
-      for (int r = 0; r < 32; ++r)
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          if constexpr (PARTNER == kFfma) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(f[i]) : "f"(0.5f));
-          if constexpr (PARTNER == kFfma1) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(f[0]) : "f"(0.5f));
-          if constexpr (PARTNER == kLop3) asm volatile("lop3.b32 %0, %0, %1, %2, 0x6a;" : "+r"(u[i]) : "r"(u[(i + 1) % 8]), "r"(u[(i + 2) % 8]));
-          if constexpr (PARTNER == kMufu) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));
-          if constexpr (PARTNER == kCvt) asm volatile("cvt.rn.bf16x2.f32 %0, %0, %1;" : "+r"(u[i]) : "r"(u[(i + 1) % 8]));
-          if constexpr (PARTNER == kLds)
-            asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(u[0]), "=r"(u[1]), "=r"(u[2]), "=r"(u[3]) : "r"(at) : "memory");
-          if constexpr (PARTNER == kMix) {  // three FMA, one exponential
-            if (i % 4 == 3) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));
-            else asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(f[i]) : "f"(0.5f));
-          }
-        }
-      n += 256;
-      dog.poll();
+    if constexpr (PARTNER != kNone) {
+      const PartnerCount p = runPartner<PARTNER, 32>(stop, base, never, out);
+      if (threadIdx.x == 128) {
+        out->insts = p.insts;
+        out->clocks = p.clocks;
+      }
     }
-    uint64_t c1 = clockNow();
-    if (threadIdx.x == 128) {
-      out->insts = n;
-      out->clocks = c1 - c0;
-    }
-    float acc = 0;
-    for (int i = 0; i < 8; ++i) acc += f[i] + float(u[i]);
-    sink(acc, never, out);
   }
 }
 
@@ -106,8 +79,8 @@ struct Bench {
   }
   template <int COLS>
   void all() {
-    point<COLS, kNone>(); point<COLS, kFfma>(); point<COLS, kFfma1>(); point<COLS, kLop3>(); point<COLS, kMufu>();
-    point<COLS, kLds>(); point<COLS, kCvt>(); point<COLS, kMix>();
+    point<COLS, kNone>(); point<COLS, kFfma>(); point<COLS, kFfma1c>(); point<COLS, kLop3>(); point<COLS, kMufu>();
+    point<COLS, kLds128>(); point<COLS, kCvt>(); point<COLS, kMix>();
   }
 };
 

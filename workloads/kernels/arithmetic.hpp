@@ -21,9 +21,17 @@ struct Arithmetic {
 [[nodiscard]] Arithmetic operator+(const Arithmetic& a, const Arithmetic& b);
 [[nodiscard]] Arithmetic operator*(double factor, const Arithmetic& a);
 
+/// Index and address arithmetic, predicates and branches, in the mix of compiled code.
+[[nodiscard]] Arithmetic integer_code(double instructions);
+
+/// Steps of ALU latency that a run of instructions takes a warp that has the SMSP to itself.
+[[nodiscard]] double issue_chain(double instructions);
+
 /// The compute operation of `warps` warps in step, on the slowest of its pipes (MUFU issues at an eighth, ALU at half
-/// the rate of FMA).
+/// the rate of FMA). Its chain is at least issue_chain() of its instructions.
 [[nodiscard]] Operation compute_operation(const Arithmetic& work, std::uint32_t warps);
+
+[[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 /// `value` to the nearest integer.
 [[nodiscard]] std::uint32_t rounded(double value);

@@ -32,7 +32,7 @@ double visible_pairs(const AttentionShape& s) {
 }  // namespace
 
 void check_attention_shape(const AttentionShape& s, const TargetFacts& target, std::uint32_t lowest_dim,
-                           std::uint32_t highest_dim) {
+                           std::uint32_t highest_dim, bool fp32) {
   std::vector<Diagnostic> problems;
   const auto positive = [&](const char* key, std::uint32_t value) {
     if (value == 0) problems.push_back(problem(key, "0: must be at least 1"));
@@ -49,13 +49,14 @@ void check_attention_shape(const AttentionShape& s, const TargetFacts& target, s
     problems.push_back(problem(
         "head-dim", fmt::format("{}: must be a multiple of 32 from {} to {}", s.head_dim, lowest_dim, highest_dim)));
   }
-  if (s.dtype != DataType::kFp16 && s.dtype != DataType::kBf16) {
-    problems.push_back(problem("dtype", fmt::format("{}: must be fp16 or bf16", to_string(s.dtype))));
+  if (s.dtype != DataType::kFp16 && s.dtype != DataType::kBf16 && !(fp32 && s.dtype == DataType::kFp32)) {
+    problems.push_back(
+        problem("dtype", fmt::format("{}: must be fp16 or bf16{}", to_string(s.dtype), fp32 ? " or fp32" : "")));
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   const double bytes = (2.0 * static_cast<double>(s.batch) * s.heads * s.q_len +
                         2.0 * static_cast<double>(s.batch) * s.kv_heads * s.kv_len) *
-                       s.head_dim * 2.0;
+                       s.head_dim * (bits_of(s.dtype) / 8.0);
   if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
     throw InputError(
         problem("q-len", fmt::format("Q, K, V and O need {:.1f} GiB; the GPU has {:.1f} GiB", bytes / (1 << 30),

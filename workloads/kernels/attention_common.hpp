@@ -34,10 +34,10 @@ struct AttentionLayout {
 };
 
 /// Throws InputError naming the option, its value and what is allowed: zero sizes, heads that kv_heads does not divide,
-/// head dims outside `lowest_dim`..`highest_dim` or not a multiple of 32, types other than 16-bit floats, tensors that
-/// exceed the target's memory.
+/// head dims outside `lowest_dim`..`highest_dim` or not a multiple of 32, types other than 16-bit floats (and fp32
+/// where `fp32` says so), tensors that exceed the target's memory.
 void check_attention_shape(const AttentionShape& shape, const TargetFacts& target, std::uint32_t lowest_dim,
-                           std::uint32_t highest_dim);
+                           std::uint32_t highest_dim, bool fp32 = false);
 
 [[nodiscard]] AttentionLayout lay_out(const AttentionShape& shape);
 

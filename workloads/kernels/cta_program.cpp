@@ -12,8 +12,6 @@ namespace {
 constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
 constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 32;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
 std::uint64_t coordinate(const Launch& launch, std::uint64_t cta, CtaAxis axis) {
   switch (axis) {
     case CtaAxis::kX:
@@ -34,34 +32,42 @@ struct Range {
   std::uint64_t rows = 0;
   std::uint64_t first_col = 0;
   std::uint64_t cols = 0;
-  double share = 0;  ///< of the warps
+  double share = 0;  ///< of the stream's warps
 };
 
-Range range_of(const Launch& launch, const CtaTile& t, std::uint64_t cta, std::uint64_t trip) {
+/// `group` of `groups` takes its part of the tile's rows.
+Range range_of(const Launch& launch, const CtaTile& t, std::uint64_t cta, std::uint64_t trip, std::uint32_t group,
+               std::uint32_t groups) {
   Range r;
+  const std::uint32_t rows = t.rows == 1 ? 1 : t.rows / groups;
   const std::uint64_t trip_cols = t.trip_cols == 0 && t.trip_rows == 0 ? t.cols : t.trip_cols;
-  r.first_row = coordinate(launch, cta, t.row_axis) * t.rows + trip * t.trip_rows;
+  r.first_row = coordinate(launch, cta, t.row_axis) * t.rows + trip * t.trip_rows + (t.rows == 1 ? 0 : group * rows);
   r.first_col = coordinate(launch, cta, t.col_axis) * t.cols + trip * trip_cols;
-  if (r.first_row < t.rows_total) r.rows = std::min<std::uint64_t>(t.rows, t.rows_total - r.first_row);
+  if (r.first_row < t.rows_total) r.rows = std::min<std::uint64_t>(rows, t.rows_total - r.first_row);
   if (r.first_col < t.cols_total) r.cols = std::min(t.cols, t.cols_total - r.first_col);
-  r.share = static_cast<double>(r.rows) / t.rows * static_cast<double>(ceil_div(r.cols, t.warp_cols)) /
+  r.share = static_cast<double>(r.rows) / rows * static_cast<double>(ceil_div(r.cols, t.warp_cols)) /
             static_cast<double>(ceil_div(t.cols, t.warp_cols));
   return r;
 }
 
 std::uint32_t part(std::uint32_t count, double share) { return rounded(count * share); }
 
-void scale(Operation& op, double share) {
-  for (std::uint32_t* count : {&op.issue_slots, &op.pipe_work, &op.warp_insts, &op.tensor_insts,
-                               &op.smem_read_wavefronts, &op.smem_write_wavefronts}) {
-    *count = part(*count, share);
+/// Counts per warp by the share of the warps that take part, counts of all warps by the stream's part of them too.
+void scale(Operation& op, double share, std::uint32_t groups) {
+  for (std::uint32_t* count : {&op.issue_slots, &op.pipe_work}) *count = part(*count, share);
+  for (std::uint32_t* count : {&op.warp_insts, &op.tensor_insts, &op.smem_read_wavefronts, &op.smem_write_wavefronts}) {
+    *count = part(*count, share / groups);
   }
 }
 
 class CtaProgramSource final : public TraceSource {
  public:
-  explicit CtaProgramSource(CtaProgram program) : launch_(std::move(program.launch)), loops_(std::move(program.loops)) {
-    launch_.streams = {StreamInfo{0, static_cast<std::uint16_t>(launch_.warps_per_cta()), "warps"}};
+  explicit CtaProgramSource(CtaProgram program)
+      : launch_(std::move(program.launch)), loops_(std::move(program.loops)), groups_(program.groups) {
+    const auto warps = static_cast<std::uint16_t>(launch_.warps_per_cta() / groups_);
+    for (std::uint32_t g = 0; g < groups_; ++g) {
+      launch_.streams.push_back(StreamInfo{static_cast<std::uint16_t>(g * warps), warps, "warps"});
+    }
   }
 
   [[nodiscard]] const Launch& launch() const override { return launch_; }
@@ -74,8 +80,9 @@ class CtaProgramSource final : public TraceSource {
     while (n == 0 && loop < loops_.size()) {
       const CtaLoop& l = loops_[loop];
       if (trip < l.trips) {
-        const Range range = range_of(launch_, l.tile, id.cta, trip);
+        const Range range = range_of(launch_, l.tile, id.cta, trip, id.stream, groups_);
         for (const CtaStep& step : l.steps) {
+          if (step.bits != 0 && l.tile.rows == 1 && id.stream != 0) continue;
           if (emit(step, range, loads, out[n])) ++n;
         }
         ++trip;
@@ -88,11 +95,11 @@ class CtaProgramSource final : public TraceSource {
   }
 
  private:
-  static bool emit(const CtaStep& step, const Range& range, std::uint64_t& loads, Operation& out) {
+  bool emit(const CtaStep& step, const Range& range, std::uint64_t& loads, Operation& out) const {
     const bool nothing = range.rows == 0 || range.cols == 0;
     if (nothing && (step.bits != 0 || !step.whole)) return false;
     out = step.op;
-    if (!step.whole) scale(out, range.share);
+    scale(out, step.whole ? 1.0 : range.share, groups_);
     if (step.bits != 0) {
       address(step, range, out.mem);
       if (out.mem.dir == MemDir::kLoad) {
@@ -123,13 +130,18 @@ class CtaProgramSource final : public TraceSource {
 
   Launch launch_;
   std::vector<CtaLoop> loops_;
+  std::uint32_t groups_ = 1;
 };
 
 }  // namespace
 
 std::unique_ptr<TraceSource> make_cta_program(CtaProgram program) {
+  if (program.groups == 0 || program.launch.warps_per_cta() % program.groups != 0) {
+    throw ModelBug("CTA program: groups do not divide the warps");
+  }
   for (const CtaLoop& loop : program.loops) {
     const CtaTile& t = loop.tile;
+    if (t.rows > 1 && t.rows % program.groups != 0) throw ModelBug("CTA program: groups do not divide the rows");
     if (loop.steps.size() > TraceSource::kMinFetch || t.rows == 0 || t.cols == 0 || t.warp_cols == 0) {
       throw ModelBug("CTA program: a loop with too many steps or an empty tile");
     }

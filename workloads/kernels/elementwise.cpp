@@ -3,20 +3,21 @@
 #include <algorithm>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/cta_program.hpp"
 
 namespace strata {
 namespace {
 
 constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint32_t kMaxLaneBytes = 16;
-constexpr std::uint64_t kAlignment = std::uint64_t{2} << 20;
-constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 32;
-constexpr std::uint32_t kMaxPieces = 8;  ///< operations that one operand of a CTA may take
+constexpr std::uint32_t kMaxOperations = TraceSource::kMinFetch;
 
 // Warp instructions per warp beside loads, stores, conversions and the functor, from calibration rows.
 constexpr double kVectorizedSetup = 17;  ///< indices, bounds, addresses: mul, isneginf, fill and fp32->bf16 copy agree
+constexpr double kPackedFill = 3;        ///< small values are packed into registers first: 24 per warp of 4 stores
 constexpr double kUnrolledSetup = 19;
-constexpr double kUnrolledPerElement = 45;  ///< run-time type switch of a cast: 207 per warp of 4 elements
+constexpr double kUnrolledPerElement = 4;  ///< bounds check and address
+constexpr double kCastPerElement = 45;     ///< the same with a cast's run-time type switch: 207 per warp of 4 elements
 constexpr double kStridedSetup = 43;
 constexpr double kStridedPerElementDim = 15;  ///< magic division: 92 at one dimension, 122 at two, two elements each
 /// Multiply-high instructions that the tensor-pipe counter includes: one per element of a strided kernel; the where
@@ -24,9 +25,7 @@ constexpr double kStridedPerElementDim = 15;  ///< magic division: 92 at one dim
 constexpr double kStridedTensorCounted = 1;
 /// Shared-memory wavefronts every warp shows, and those of the cast's jump table and of where's operands.
 constexpr std::uint32_t kWavefrontsPerWarp = 1;
-constexpr std::uint32_t kUnrolledWavefronts = 3;
-
-std::uint64_t align_up(std::uint64_t v) { return (v + kAlignment - 1) / kAlignment * kAlignment; }
+constexpr std::uint32_t kCastWavefronts = 3;
 
 std::uint64_t stored_elements(const Operand& o, std::uint64_t elements) {
   switch (o.access) {
@@ -50,17 +49,18 @@ class Elementwise final : public TraceSource {
   explicit Elementwise(const ElementwiseConfig& config) : c_(config) {
     warps_ = (c_.block + kWarpLanes - 1) / kWarpLanes;
     span_ = std::uint64_t{c_.block} * c_.elements_per_thread;
-    std::uint64_t next = kFirstAddress;
+    steps_ = c_.order == ThreadOrder::kStrided ? c_.elements_per_thread : 1;
+    // Operands of a step share the operations of a fetch; the rest is arithmetic.
+    max_pieces_ = (kMaxOperations - 1) / static_cast<std::uint32_t>(c_.inputs.size() + 1);
     const auto place = [&](const Operand& o, const std::string& name) {
       const std::uint64_t bytes = (stored_elements(o, c_.elements) * bits_of(o.type) + 7) / 8;
-      launch_.buffers.push_back(Buffer{name, next, bytes});
-      next += align_up(bytes);
-      return bytes;
+      add_buffer(launch_, name, bytes);
+      return static_cast<double>(bytes);
     };
     for (std::size_t i = 0; i < c_.inputs.size(); ++i) {
-      launch_.work.compulsory_read_bytes += static_cast<double>(place(c_.inputs[i], "input " + std::to_string(i)));
+      launch_.work.compulsory_read_bytes += place(c_.inputs[i], "input " + std::to_string(i));
     }
-    launch_.work.compulsory_write_bytes = static_cast<double>(place(c_.output, "output"));
+    launch_.work.compulsory_write_bytes = place(c_.output, "output");
     const FunctorCost& cost = cost_of(c_.functor);
     launch_.work.fp32_flops = cost.fp32_flops * static_cast<double>(c_.elements);
     launch_.work.mufu_ops = cost.mufu * static_cast<double>(c_.elements);
@@ -78,85 +78,83 @@ class Elementwise final : public TraceSource {
   [[nodiscard]] const Launch& launch() const override { return launch_; }
 
   std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
-    if (cursor.state[0] != 0) return 0;
-    cursor.state[0] = 1;
-    const std::uint64_t first = id.cta * span_;
-    const std::uint64_t count = first < c_.elements ? std::min(span_, c_.elements - first) : 0;
+    std::uint64_t& step = cursor.state[0];
+    std::uint64_t& loaded = cursor.state[1];  // operations whose data a wait counts
+    if (step >= steps_) return 0;
+    const std::uint64_t share = span_ / steps_;
+    const std::uint64_t first = id.cta * span_ + step * share;
+    const std::uint64_t count = first < c_.elements ? std::min(share, c_.elements - first) : 0;
+    if (count == 0 && step > 0) return 0;
     std::uint32_t n = 0;
-    if (count > 0) {
-      for (std::size_t i = 0; i < c_.inputs.size(); ++i) {
-        n += access(c_.inputs[i], launch_.buffers[i].base, MemDir::kLoad, first, count, out.subspan(n));
-      }
+    for (std::size_t i = 0; count > 0 && i < c_.inputs.size(); ++i) {
+      const std::uint32_t at = n;
+      n += access(c_.inputs[i], launch_.buffers[i].base, MemDir::kLoad, first, count, out.subspan(n));
+      if (c_.inputs[i].chosen) wait_for(out[at], loaded + at);
     }
     const std::uint32_t loads = n;
-    if (loads > 0) {
-      out[0].issue_slots += setup_slots_;
-      out[0].warp_insts += setup_slots_ * warps_;
-    }
+    loaded += loads;
     out[n] = compute_;
-    if (loads > 0) {
-      out[n].waits[0] = Wait{TokenClass::kScoreboard, 0, loads};
-    } else {
-      out[n].issue_slots += setup_slots_;
-      out[n].warp_insts += setup_slots_ * warps_;
+    if (step == 0) out[n].dependent_latency = first_chain_;
+    wait_for(out[n++], loaded);
+    if (step == 0) {
+      Operation& leading = out[loads > 0 ? 0 : n - 1];
+      leading.issue_slots += setup_slots_;
+      leading.warp_insts += setup_slots_ * warps_;
     }
-    ++n;
     if (count > 0) n += access(c_.output, launch_.buffers.back().base, MemDir::kStore, first, count, out.subspan(n));
+    ++step;
     return n;
   }
 
  private:
+  static void wait_for(Operation& op, std::uint64_t loads) {
+    if (loads > 0) op.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
+  }
+
+  /// The arithmetic of one step.
   void build_compute() {
     const FunctorCost& cost = cost_of(c_.functor);
-    const double per_thread = c_.elements_per_thread;
+    const double per_thread = static_cast<double>(c_.elements_per_thread) / static_cast<double>(steps_);
     double setup = kVectorizedSetup;
     double extra = 0;
     std::uint32_t wavefronts = kWavefrontsPerWarp;
     double tensor_counted = 0;
     if (c_.order == ThreadOrder::kUnrolled) {
       setup = kUnrolledSetup;
-      extra = kUnrolledPerElement * per_thread;
-      wavefronts = kUnrolledWavefronts;
+      extra = (c_.casts ? kCastPerElement : kUnrolledPerElement) * per_thread;
+      if (c_.casts) wavefronts = kCastWavefronts;
     } else if (c_.order == ThreadOrder::kStrided) {
       setup = kStridedSetup;
       extra = kStridedPerElementDim * per_thread * c_.dims;
       tensor_counted = kStridedTensorCounted * per_thread;
       if (c_.functor == Functor::kWhere) {
-        tensor_counted += c_.dims - 1.0;
+        tensor_counted += (c_.dims - 1.0) / static_cast<double>(steps_);
         wavefronts = c_.dims + 1;
       }
     }
     double convert = 0;
-    if (c_.order != ThreadOrder::kUnrolled) {  // the unrolled cast's switch converts too
+    if (c_.order != ThreadOrder::kUnrolled || !c_.casts) {  // the cast's switch converts too
       if (c_.functor == Functor::kCopy) {
         for (const Operand& o : c_.inputs) convert += conversion(o.type, c_.output.type);
       } else if (bits_of(c_.output.type) == 16) {  // arithmetic is in fp32
         convert = static_cast<double>(c_.inputs.size()) + (c_.functor == Functor::kFill ? 0 : 0.5);
       }
     }
-    if (c_.counted) setup = c_.counted->other;
-    setup_slots_ = static_cast<std::uint32_t>(setup + 0.5);
-    const double alu = c_.counted ? c_.counted->alu : per_thread * (cost.alu + convert) + extra;
-    const double fma = c_.counted ? c_.counted->fma : per_thread * cost.fma;
-    const double mufu = c_.counted ? c_.counted->mufu : per_thread * cost.mufu;
-    compute_.kind = OpKind::kCompute;
-    compute_.pc = 2;
-    compute_.issue_slots = static_cast<std::uint32_t>(alu + fma + mufu + 0.5);
-    compute_.warp_insts = compute_.issue_slots * warps_;
-    compute_.dependent_latency = compute_.issue_slots / std::max(1U, c_.elements_per_thread) + 1;
-    // The slowest of the pipes: MUFU takes a quarter of the FMA rate, ALU half of it.
-    compute_.pipe = Pipe::kAlu;
-    compute_.pipe_work = static_cast<std::uint32_t>(alu + 0.5);
-    if (4 * mufu > alu) {
-      compute_.pipe = Pipe::kMufu;
-      compute_.pipe_work = static_cast<std::uint32_t>(mufu + 0.5);
-      compute_.dependent_latency = static_cast<std::uint32_t>(2 * cost.mufu + 1);  // in MUFU latencies
-    } else if (fma > 2 * alu) {
-      compute_.pipe = Pipe::kFma;
-      compute_.pipe_work = static_cast<std::uint32_t>(fma + 0.5);
+    if (c_.functor == Functor::kFill && bits_of(c_.output.type) < 32) extra += kPackedFill;
+    Arithmetic work = per_thread * Arithmetic{.fma = cost.fma, .alu = cost.alu + convert, .mufu = cost.mufu} +
+                      Arithmetic{.alu = extra};
+    if (c_.counted) {
+      setup = c_.counted->other;
+      work = *c_.counted;
+      work.other = 0;
     }
-    compute_.smem_read_wavefronts = wavefronts * warps_;
-    compute_.tensor_insts = static_cast<std::uint32_t>(tensor_counted * warps_ + 0.5) + c_.counted_tensor * warps_;
+    setup_slots_ = rounded(setup);
+    compute_ = compute_operation(work, warps_);
+    work.chain = issue_chain(work.total() + setup);
+    first_chain_ = compute_operation(work, warps_).dependent_latency;
+    compute_.pc = 2;
+    compute_.smem_read_wavefronts = rounded(static_cast<double>(wavefronts * warps_) / static_cast<double>(steps_));
+    compute_.tensor_insts = rounded(tensor_counted * warps_) + c_.counted_tensor * warps_;
   }
 
   [[nodiscard]] Operation base_op(MemDir dir, std::uint32_t instructions) const {
@@ -179,19 +177,28 @@ class Elementwise final : public TraceSource {
     const std::uint32_t vector = c_.order == ThreadOrder::kVectorized ? c_.vector : 1;
     const auto lane_bytes = std::max(1U, static_cast<std::uint32_t>(vector * bits / 8));
     const std::uint32_t split = (lane_bytes + kMaxLaneBytes - 1) / kMaxLaneBytes;
-    const std::uint32_t groups = c_.elements_per_thread / vector;
+    const std::uint32_t groups = c_.elements_per_thread / static_cast<std::uint32_t>(steps_) / vector;
     const std::uint32_t instructions = groups * split;
     const auto bytes_at = [&](std::uint64_t element) { return element * bits / 8; };
     switch (o.access) {
       case OperandAccess::kPerRow: {
         Operation& op = out[0] = base_op(dir, instructions);
-        op.mem.pattern = Pattern::kLanes;
         op.mem.address = base + bytes_at(first / o.extent);
+        if (o.extent < c_.block) {  // lanes of one instruction differ
+          op.mem.rows = 1;
+          op.mem.row_bytes = static_cast<std::uint32_t>(
+              std::max<std::uint64_t>(1, bytes_at((first % o.extent + count + o.extent - 1) / o.extent)));
+          op.mem.row_pitch = op.mem.row_bytes;
+          return 1;
+        }
+        op.mem.pattern = Pattern::kLanes;
         op.mem.rows = instructions;
         op.mem.row_pitch = static_cast<std::int64_t>(bytes_at(c_.block / o.extent));
         op.mem.lane_bytes = static_cast<std::uint8_t>(std::max<std::uint64_t>(1, bits / 8));
         return 1;
       }
+      case OperandAccess::kTransposed:
+        return transposed(o, base, dir, first, count, instructions, out);
       case OperandAccess::kPermuted:
         return permuted(o, base, dir, first, count, instructions, out);
       case OperandAccess::kPeriodic:
@@ -215,7 +222,7 @@ class Elementwise final : public TraceSource {
     std::uint32_t n = 0;
     std::uint64_t at = o.access == OperandAccess::kPeriodic ? first % o.extent : first;
     const std::uint64_t limit = o.access == OperandAccess::kPeriodic ? o.extent : at + count;
-    while (count > 0 && n < kMaxPieces) {
+    while (count > 0 && n < max_pieces_) {
       const std::uint64_t piece = std::min(count, limit - at);
       Operation& op = out[n];
       op = base_op(dir, n == 0 ? instructions : 0);
@@ -230,6 +237,27 @@ class Elementwise final : public TraceSource {
     return n;
   }
 
+  /// A box of single elements, a row of the matrix apart, for every output row that the elements touch.
+  std::uint32_t transposed(const Operand& o, std::uint64_t base, MemDir dir, std::uint64_t first, std::uint64_t count,
+                           std::uint32_t instructions, std::span<Operation> out) const {
+    const std::uint64_t bytes = std::max(1U, bits_of(o.type) / 8);
+    std::uint32_t n = 0;
+    while (count > 0 && n < max_pieces_) {
+      const std::uint64_t at = first % o.extent;
+      const std::uint64_t piece = std::min(count, o.extent - at);
+      Operation& op = out[n];
+      op = base_op(dir, n == 0 ? instructions : 0);
+      ++n;
+      op.mem.address = base + (at * o.inner + first / o.extent) * bytes;
+      op.mem.rows = static_cast<std::uint32_t>(piece);
+      op.mem.row_bytes = static_cast<std::uint32_t>(bytes);
+      op.mem.row_pitch = static_cast<std::int64_t>(o.inner * bytes);
+      count -= piece;
+      first += piece;
+    }
+    return n;
+  }
+
   /// Boxes of runs: rows along `inner` are `middle` runs apart in memory.
   std::uint32_t permuted(const Operand& o, std::uint64_t base, MemDir dir, std::uint64_t first, std::uint64_t count,
                          std::uint32_t instructions, std::span<Operation> out) const {
@@ -238,7 +266,7 @@ class Elementwise final : public TraceSource {
     std::uint64_t run = first / o.extent;
     std::uint64_t runs = (first % o.extent + count + o.extent - 1) / o.extent;
     const bool part = count < o.extent;  // a CTA inside one run
-    while (runs > 0 && n < kMaxPieces) {
+    while (runs > 0 && n < max_pieces_) {
       const std::uint64_t inner = run % o.inner;
       const std::uint64_t middle = run / o.inner % o.middle;
       const std::uint64_t outer = run / o.inner / o.middle;
@@ -262,14 +290,17 @@ class Elementwise final : public TraceSource {
   Operation compute_;
   std::uint32_t warps_ = 4;
   std::uint64_t span_ = 1024;
+  std::uint64_t steps_ = 1;       ///< that a thread's elements are taken in, one after another
+  std::uint32_t max_pieces_ = 8;  ///< operations that one operand of a step may take
   std::uint32_t setup_slots_ = 0;
+  std::uint32_t first_chain_ = 0;  ///< of the first step's arithmetic and the set-up
 };
 
 }  // namespace
 
 std::unique_ptr<TraceSource> make_elementwise(const ElementwiseConfig& config) {
   if (config.elements == 0 || config.block == 0 || config.vector == 0 || config.elements_per_thread == 0 ||
-      config.elements_per_thread % config.vector != 0 || config.inputs.size() > 3) {
+      config.elements_per_thread % config.vector != 0 || config.inputs.size() > kMaxInputs) {
     throw ModelBug("elementwise: inconsistent configuration");
   }
   return std::make_unique<Elementwise>(config);

@@ -28,17 +28,6 @@ std::vector<OptionSpec> options() {
   };
 }
 
-DataType read_type(OptionReader& reader, const std::string& name, DataType fallback) {
-  const std::string text = reader.text(name);
-  if (text.empty()) return fallback;
-  try {
-    return parse_data_type(text);
-  } catch (const InputError& e) {
-    for (const Diagnostic& d : e.diagnostics()) reader.problem(name, d.message);
-  }
-  return fallback;
-}
-
 BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   static const std::vector<OptionSpec> kOptions = options();
   OptionReader reader(given, kOptions);
@@ -46,8 +35,8 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   const std::int64_t rows = reader.required_integer("rows", 1, kMaxSide);
   const std::int64_t cols = reader.required_integer("cols", 1, kMaxSide);
   const std::int64_t inputs = reader.integer("inputs", 0, 3);
-  const DataType in_type = read_type(reader, "dtype", DataType::kBf16);
-  const DataType out_type = read_type(reader, "out-dtype", in_type);
+  const DataType in_type = reader.data_type("dtype", DataType::kBf16);
+  const DataType out_type = reader.data_type("out-dtype", in_type);
   static constexpr const char* kByInputs[] = {"fill", "copy", "add", "fma"};
   const bool chosen = !reader.given("functor");
   const std::string functor =

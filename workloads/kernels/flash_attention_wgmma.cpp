@@ -24,8 +24,6 @@ constexpr std::uint32_t kQFull = 0;
 constexpr std::uint32_t kQEmpty = kQSlots;
 constexpr std::uint32_t kRing = 2 * kQSlots;  ///< K full, K empty, V full, V empty: `stages` slots each
 
-std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
-
 class FlashAttentionWgmma final : public TraceSource {
  public:
   explicit FlashAttentionWgmma(const FlashWgmmaConfig& config)
@@ -33,6 +31,7 @@ class FlashAttentionWgmma final : public TraceSource {
     row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
     scores_ = kGroupRows * c_.block_n / kGroupThreads;
     outputs_ = kGroupRows * c_.shape.head_dim / kGroupThreads;
+    costs_ = c_.costs.value_or(cudnn_costs(c_, scores_, outputs_));
     build_launch();
     build_templates();
   }
@@ -101,14 +100,14 @@ class FlashAttentionWgmma final : public TraceSource {
     Operation op;
     op.kind = OpKind::kTma;
     op.pc = pc;
-    set_insts(op, kProducerPerLoad, 1);
+    set_insts(op, costs_.producer_per_load, 1);
     op.mem.rows = rows;
     op.mem.oob_rows = oob;
     op.mem.row_bytes = row_bytes_;
     op.mem.row_pitch = row_bytes_;
     return op;
   }
-  [[nodiscard]] static Operation wgmma(std::uint16_t pc, std::uint32_t n, std::uint32_t count, bool a_in_registers) {
+  [[nodiscard]] Operation wgmma(std::uint16_t pc, std::uint32_t n, std::uint32_t count, bool a_in_registers) const {
     Operation op;
     op.kind = OpKind::kWgmma;
     op.pipe = Pipe::kTensor;
@@ -121,7 +120,7 @@ class FlashAttentionWgmma final : public TraceSource {
     op.mma_a_in_registers = a_in_registers;
     op.tensor_insts = count * kGroupWarps;
     set_insts(op, count, kGroupWarps);
-    op.smem_read_wavefronts = kBarrierWavefronts;
+    op.smem_read_wavefronts = costs_.block_wavefronts / 2;
     op.completes[0] = Signal{TokenClass::kAsyncGroup, kWgmmaGroup, SignalAt::kDataVisible, 1, 0};
     return op;
   }
@@ -140,18 +139,13 @@ class FlashAttentionWgmma final : public TraceSource {
     const std::uint32_t d = c_.shape.head_dim;
     qk_ = wgmma(3, c_.block_n, d / 16, false);
     pv_ = wgmma(7, d, c_.block_n / 16, true);
-    const double total =
-        qk_.mma_count + pv_.mma_count + kOverheadPerBlock + kPerOutput * outputs_ + kPerScore * scores_ + kRescaleMufu;
-    // Half of the overhead is waiting and addressing around the wgmmas, a quarter of it each.
-    const auto around = static_cast<std::uint32_t>(kOverheadPerBlock / 4);
-    set_insts(qk_, qk_.mma_count + around, kGroupWarps);
-    set_insts(pv_, pv_.mma_count + around, kGroupWarps);
+    set_insts(qk_, qk_.mma_count + costs_.around, kGroupWarps);
+    set_insts(pv_, pv_.mma_count + costs_.around, kGroupWarps);
     maximum_ = compute(4, Pipe::kAlu, scores_, scores_ + 8, scores_ / 2 + kShuffleChain);
     exponential_ = compute(5, Pipe::kMufu, scores_ + 2, 2 * scores_ + 2, 2);
     const std::uint32_t others = qk_.issue_slots + pv_.issue_slots + maximum_.issue_slots + exponential_.issue_slots;
-    const std::uint32_t rest = to_int(total) > others ? to_int(total) - others : 1;
+    const std::uint32_t rest = costs_.block > others ? costs_.block - others : 1;
     rest_ = compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 2);
-    masked_slots_ = to_int(kMaskPerScore * scores_);
   }
 
   [[nodiscard]] Operation fetch_tile() const {
@@ -188,7 +182,7 @@ class FlashAttentionWgmma final : public TraceSource {
       const auto slot = static_cast<std::uint32_t>(use % kQSlots);
       const std::uint32_t rows = std::min(kBlockM, c_.shape.q_len - t.first_row);
       Operation q = load(2, rows, kBlockM - rows);
-      set_insts(q, kProducerPerTile - 4, 1);
+      set_insts(q, costs_.producer_per_tile - 4, 1);
       q.mem.address = layout_.q + t.q_row * row_bytes_;
       q.waits[0] = phase(kQEmpty + slot, use / kQSlots);
       if (tiles_.dynamic()) q.waits[1] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(st[kTile] + 1)};
@@ -200,7 +194,7 @@ class FlashAttentionWgmma final : public TraceSource {
     const Tile t = tiles_.tile(cta, st[kTile]);
     const std::uint64_t g = st[kBlocksBefore]++;
     const auto s = static_cast<std::uint32_t>(g % c_.stages);
-    const auto kv_block = static_cast<std::uint32_t>(t.blocks - st[kStep]);
+    const std::uint32_t kv_block = key_block(t, st[kStep]);
     const std::uint32_t rows = std::min(c_.block_n, c_.shape.kv_len - kv_block * c_.block_n);
     const std::uint64_t offset = (t.kv_row + std::uint64_t{kv_block} * c_.block_n) * row_bytes_;
     Operation k = load(2, rows, c_.block_n - rows);
@@ -233,11 +227,26 @@ class FlashAttentionWgmma final : public TraceSource {
       return n;
     }
     const auto i = static_cast<std::uint32_t>(++st[kStep]);
-    return block(t, i, st[kQLoads], st[kBlocksBefore], out);
+    return block(t, i, group, st[kQLoads], st[kBlocksBefore], out);
+  }
+
+  /// The keys that step i = 1..blocks visits.
+  [[nodiscard]] std::uint32_t key_block(const Tile& t, std::uint64_t i) const {
+    return static_cast<std::uint32_t>(costs_.rises ? i - 1 : t.blocks - i);
+  }
+
+  /// Whether the softmax of a consumer group has keys to hide in step i.
+  [[nodiscard]] bool masks(const Tile& t, std::uint32_t i, std::uint32_t group) const {
+    if (!costs_.masks_last_keys) return c_.shape.causal && i <= (kBlockM + c_.block_n - 1) / c_.block_n;
+    std::uint32_t seen = c_.shape.kv_len;  // by the group's first row
+    if (c_.shape.causal) {
+      seen = std::min(seen, t.first_row + group * kGroupRows + 1 + c_.shape.kv_len - c_.shape.q_len);
+    }
+    return (key_block(t, i) + 1) * c_.block_n > seen;
   }
 
   /// Block i = 1..blocks of a tile. wgmma groups, two per block: plain order Q1 P1 Q2 P2, pipelined Q1 Q2 P1 Q3 P2.
-  std::uint32_t block(const Tile& t, std::uint32_t i, std::uint64_t use, std::uint64_t before,
+  std::uint32_t block(const Tile& t, std::uint32_t i, std::uint32_t group, std::uint64_t use, std::uint64_t before,
                       std::span<Operation> out) const {
     const std::uint64_t g = before + i - 1;
     const auto s = static_cast<std::uint32_t>(g % c_.stages);
@@ -251,9 +260,7 @@ class FlashAttentionWgmma final : public TraceSource {
     out[n++].completes[1] = arrive(k_empty(s), SignalAt::kDataVisible);
     if (c_.pipelined && i > 1) out[n++] = pv(g - 1);
     out[n] = maximum_;
-    if (c_.shape.causal && i <= (kBlockM + c_.block_n - 1) / c_.block_n) {
-      set_insts(out[n], maximum_.issue_slots + masked_slots_, kGroupWarps);
-    }
+    if (masks(t, i, group)) set_insts(out[n], maximum_.issue_slots + costs_.mask, kGroupWarps);
     out[n++].waits[0] = wgmmas(qk_count);
     out[n++] = exponential_;
     out[n] = rest_;
@@ -275,10 +282,9 @@ class FlashAttentionWgmma final : public TraceSource {
   std::uint32_t finish_tile(const Tile& t, std::uint32_t group, std::uint64_t use, std::uint64_t before,
                             std::span<Operation> out) const {
     const std::uint32_t staging = kGroupRows * row_bytes_ / 512 / kGroupWarps;  // stmatrix.x4 per warp
-    const std::uint32_t once = to_int(kOncePerTile + kOncePerOutput * outputs_);
     const std::uint32_t first_row = t.first_row + group * kGroupRows;
     const std::uint32_t rows = first_row < c_.shape.q_len ? std::min(kGroupRows, c_.shape.q_len - first_row) : 0;
-    out[0] = compute(8, Pipe::kFma, outputs_, once - staging - 1, kEpilogueChain);
+    out[0] = compute(8, Pipe::kFma, outputs_, costs_.once - staging - 1, kEpilogueChain);
     if (t.blocks > 0) out[0].waits[0] = wgmmas(2 * (before + t.blocks));
     std::uint32_t n = 1;
     Operation shared;
@@ -287,8 +293,8 @@ class FlashAttentionWgmma final : public TraceSource {
     shared.pc = 9;
     shared.pipe_work = staging;
     set_insts(shared, staging, kGroupWarps);
-    shared.smem_write_wavefronts = kGroupRows * row_bytes_ / 128 + kTileWavefronts;
-    shared.smem_conflicts = kTileWavefronts;
+    shared.smem_write_wavefronts = kGroupRows * row_bytes_ / 128 + costs_.once_wavefronts;
+    shared.smem_conflicts = costs_.once_wavefronts;
     shared.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
     // The O tile in shared memory is free once the previous store has read it. A ragged tile may have had no store.
     if (c_.shape.q_len % kBlockM == 0 && use > 0) {
@@ -326,7 +332,7 @@ class FlashAttentionWgmma final : public TraceSource {
   std::uint32_t row_bytes_ = 0;
   std::uint32_t scores_ = 0;   ///< of a thread and block
   std::uint32_t outputs_ = 0;  ///< output elements of a thread
-  std::uint32_t masked_slots_ = 0;
+  FlashWgmmaCosts costs_{};
   Operation qk_;
   Operation pv_;
   Operation maximum_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "workloads/kernels/attention_common.hpp"
@@ -15,6 +16,20 @@ enum class AttentionSchedule : std::uint8_t {
   kDynamic,  ///< persistent CTAs take tiles from a counter: one atomic per tile and a last one per CTA
 };
 
+/// Warp instructions and shared-memory wavefronts of one implementation.
+struct FlashWgmmaCosts {
+  std::uint32_t producer_per_tile;  ///< of the producer warp: tile coordinates, Q
+  std::uint32_t producer_per_load;  ///< of the producer warp and K or V tile: wait, arm, issue, advance
+  std::uint32_t block;              ///< of a consumer warp and block, wgmmas included
+  std::uint32_t around;             ///< of these, at each of the two products: waits and addresses
+  std::uint32_t mask;               ///< more, in a block with hidden keys
+  std::uint32_t once;               ///< of a consumer warp and tile
+  std::uint32_t block_wavefronts;   ///< of a warpgroup and block beside the operands: shuffles, barriers
+  std::uint32_t once_wavefronts;
+  bool masks_last_keys;  ///< a ragged last block is masked by the softmax too
+  bool rises;            ///< visits keys from the first to the last
+};
+
 struct FlashWgmmaConfig {
   AttentionShape shape;
   std::uint32_t block_n = 128;  ///< K/V rows of a step: 64, 128, 192 or 256
@@ -23,6 +38,7 @@ struct FlashWgmmaConfig {
   std::uint32_t persistent_ctas = 132;
   bool pipelined = false;  ///< next QK^T is issued before this PV, so a warpgroup's softmax overlaps with its own PV
   bool writes_lse = false;
+  std::optional<FlashWgmmaCosts> costs;  ///< none = cuDNN's
   std::uint32_t registers = 168;
   std::uint32_t smem_dynamic_bytes = 0;  ///< 0 = computed
   std::string name = "flash_attention_wgmma";

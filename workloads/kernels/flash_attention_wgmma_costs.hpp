@@ -1,7 +1,7 @@
 /// Instruction and wavefront counts of the TMA + wgmma attention kernel, and where they come from.
 #pragma once
 
-#include <cstdint>
+#include "workloads/kernels/flash_attention_wgmma.hpp"
 
 namespace strata::flash_wgmma_costs {
 
@@ -29,5 +29,24 @@ inline constexpr std::uint32_t kTileWavefronts = 56;
 // shuffle rounds of about six steps.
 inline constexpr std::uint32_t kShuffleChain = 12;
 inline constexpr std::uint32_t kEpilogueChain = 40;
+
+/// The counts of cuDNN's kernel for a tile.
+[[nodiscard]] inline FlashWgmmaCosts cudnn_costs(const FlashWgmmaConfig& c, std::uint32_t scores,
+                                                 std::uint32_t outputs) {
+  const std::uint32_t d = c.shape.head_dim;
+  const double wgmmas = d / 16.0 + c.block_n / 16.0;
+  const auto rounded = [](double v) { return static_cast<std::uint32_t>(v + 0.5); };
+  return FlashWgmmaCosts{
+      .producer_per_tile = kProducerPerTile,
+      .producer_per_load = kProducerPerLoad,
+      .block = rounded(wgmmas + kOverheadPerBlock + kPerOutput * outputs + kPerScore * scores + kRescaleMufu),
+      .around = static_cast<std::uint32_t>(kOverheadPerBlock / 4),
+      .mask = rounded(kMaskPerScore * scores),
+      .once = rounded(kOncePerTile + kOncePerOutput * outputs),
+      .block_wavefronts = 2 * kBarrierWavefronts,
+      .once_wavefronts = kTileWavefronts,
+      .masks_last_keys = false,
+      .rises = false};
+}
 
 }  // namespace strata::flash_wgmma_costs

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/catalogue.hpp"
 #include "workloads/spec/launch.hpp"
 #include "workloads/spec/operation.hpp"
@@ -114,7 +115,5 @@ struct KRange {
   const auto cut = [&](std::uint64_t i) { return static_cast<std::uint32_t>(i * k_tiles / split_k); };
   return {cut(slice), cut(std::uint64_t{slice} + 1)};
 }
-
-[[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 }  // namespace strata

@@ -59,16 +59,17 @@ struct GemmCtaConfig {
   std::uint32_t warp_slices = 1;  ///< groups of warps that share each K tile and add up their results at the end
   std::uint32_t stages = 4;
   GemmCopy copy = GemmCopy::kAuto;
+  bool prefetch = true;                   ///< through registers: LDG of the next tile before this one is multiplied
   std::uint32_t access_limit_bytes = 16;  ///< widest access of a lane to A and B that the kernel was compiled for
   RasterDirection raster = RasterDirection::kAlongM;
   std::uint32_t raster_group = 8;  ///< tiles across the sweep
   bool raster_padded = false;      ///< the last group is launched whole: CTAs beyond C leave at once (CUTLASS)
   std::uint32_t split_k = 1;       ///< slices of K, each a CTA of its own
   SplitKReduction split_reduction = SplitKReduction::kPartials;
-  std::uint32_t slice_k_tiles = 0;         ///< K tiles of every slice but the last; 0 = they differ by at most one
-  bool reads_c = false;                    ///< beta != 0: C is read before it is written
-  std::uint32_t staged_bytes = 4;          ///< of an element of C in shared memory; 0 = stored from registers
-  std::uint32_t store_passes = 1;          ///< store instructions of a thread that each touch all of its sectors
+  std::uint32_t slice_k_tiles = 0;  ///< K tiles of every slice but the last; 0 = they differ by at most one
+  bool reads_c = false;             ///< beta != 0: C is read before it is written
+  std::uint32_t staged_bytes = 4;   ///< of an element of C in shared memory; 0 = stored from registers
+  std::uint32_t store_passes = 1;   ///< store instructions of a thread that each touch all of its sectors
   /// 16-byte copies whose rows begin 16 B off a sector in shared memory every second row, as rows padded by 16 B do:
   /// both halves of a sector go to different ones, and such rows are delivered twice (recorded launches: 1.50 of all).
   bool odd_rows_twice = false;
@@ -90,9 +91,12 @@ struct GemmCtaPlan {
   std::uint32_t k_tiles = 0;
   std::uint32_t ahead = 0;  ///< K tiles in flight before the first one is used
   bool through_registers = false;
-  std::uint32_t streams = 1;        ///< they share the loads, the multiply-adds and the epilogue evenly
-  std::uint32_t stream_warps = 0;   ///< of one stream
-  std::uint32_t rows_per_part = 0;  ///< of the epilogue, all streams
+  /// K tiles whose cp.async are one operation: as many as share a line where rows of a tile are narrower. Their data
+  /// comes a few tiles early; issuing each tile alone would make four times the events.
+  std::uint32_t tiles_per_load = 1;
+  std::uint32_t streams = 1;            ///< they share the loads, the multiply-adds and the epilogue evenly
+  std::uint32_t stream_warps = 0;       ///< of one stream
+  std::uint32_t rows_per_part = 0;      ///< of the epilogue, all streams
   std::uint32_t turned_wavefronts = 0;  ///< of a stream and K tile: copies that turn their tile
 
   std::uint32_t loads_per_tile = 2;  ///< operations of a stream
@@ -109,6 +113,8 @@ struct GemmCtaPlan {
   Operation store_c;
   Launch launch;
 
+  /// What a multiply-add waits for; fetch() sets the count.
+  [[nodiscard]] Wait tile_arrived() const;
   /// Instructions of a warp and K tile that are neither multiply-adds nor shared-memory reads.
   [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
   /// Whether half of the operand's rows are delivered twice.
@@ -126,6 +132,9 @@ struct GemmCtaPlan {
 /// Problems of tile, warps, shape, split and memory, keyed by the option's name. `registers` per thread.
 [[nodiscard]] std::vector<Diagnostic> check_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers,
                                                      const TargetFacts& target);
+
+/// Adds a problem when a thread's accumulators take more than `limit` registers.
+void check_accumulators(const GemmCtaConfig& config, std::uint32_t limit, std::vector<Diagnostic>& problems);
 
 /// @param transposes_k  operands with K contiguous are transposed on their way into shared memory, one element a lane
 [[nodiscard]] GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k);

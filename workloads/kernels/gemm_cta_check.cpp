@@ -71,6 +71,17 @@ void check_resources(const GemmCtaConfig& c, std::uint32_t registers, const Targ
 
 }  // namespace
 
+void check_accumulators(const GemmCtaConfig& c, std::uint32_t limit, std::vector<Diagnostic>& problems) {
+  if (c.accumulators() > limit) {
+    problems.push_back({{},
+                        0,
+                        0,
+                        "warp-m",
+                        fmt::format("warp tile {}x{} needs {} accumulator registers per thread; at most {} fit",
+                                    c.warp_m, c.warp_n, c.accumulators(), limit)});
+  }
+}
+
 std::vector<Diagnostic> check_gemm_cta(const GemmCtaConfig& c, std::uint32_t registers, const TargetFacts& target) {
   Problems problems;
   check_tile(c, problems);

@@ -92,6 +92,10 @@ class Planner {
                                            access_bytes(plan_.addresses.b.pitch_bytes)});
     plan_.through_registers =
         config().copy == GemmCopy::kRegisters || (config().copy == GemmCopy::kAuto && narrow < kAsyncLeastBytes);
+    const bool k_rows = p.a_k_contiguous || p.b_k_contiguous;
+    const std::uint32_t row_bytes = config().tile_k * plan_.addresses.a.element_bytes;
+    const bool ring = !plan_.through_registers && config().stages > 2;  // two buffers have no room for a later tile
+    plan_.tiles_per_load = k_rows && ring ? std::max(1U, kLineBytes / row_bytes) : 1;
     plan_.ahead = plan_.through_registers ? 1 : std::max(1U, config().stages - 1);
   }
 
@@ -161,8 +165,7 @@ class Planner {
     op.pc = 10;
     op.issue_slots = 1;
     op.warp_insts = plan_.stream_warps;
-    op.waits[0].cls = plan_.through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
-    op.waits[0].slot = plan_.through_registers ? 1 : 0;
+    op.waits[0] = plan_.tile_arrived();
     op.completes[0] = {TokenClass::kNamedBarrier, 0, SignalAt::kIssue, static_cast<std::uint8_t>(plan_.stream_warps),
                        0};
   }
@@ -290,6 +293,10 @@ std::uint64_t gemm_cta_smem_bytes(const GemmCtaConfig& c) {
       std::uint64_t{c.stages} * (c.tile_m + c.tile_n) * c.tile_k * std::max(8U, bits_of(c.problem.input)) / 8;
   const std::uint64_t staging = ceil_div(c.tile_m, kEpilogueParts) * c.tile_n * 4;
   return std::max(ring, staging);
+}
+
+Wait GemmCtaPlan::tile_arrived() const {
+  return through_registers ? Wait{TokenClass::kScoreboard, 1, 0} : Wait{TokenClass::kAsyncGroup, 0, 0};
 }
 
 std::uint32_t GemmCtaPlan::overhead_per_k_tile(std::uint32_t k_steps) const {

@@ -108,14 +108,18 @@ class GemmCtaSource final : public TraceSource {
     return 1;
   }
 
-  /// A stream's share of one K tile: of its rows where K is contiguous, else of its K.
+  /// A stream's share of `tiles` K tiles: of their rows where K is contiguous, else of their K.
   void load_share(const StreamId& id, const State& state, const OperandView& view, std::uint32_t row0,
-                  std::uint32_t rows, Operation& op) const {
-    const std::uint32_t tile_k = plan_.config.tile_k;
+                  std::uint32_t rows, std::uint32_t tiles, Operation& op) const {
+    const std::uint32_t tile_k = tiles * plan_.config.tile_k;
     const std::uint32_t share = (view.k_contiguous ? rows : tile_k) / plan_.streams;
     const std::int64_t first_row = row0 + (view.k_contiguous ? std::int64_t{id.stream} * share : 0);
     const std::int64_t first_k =
-        std::int64_t{state.load} * tile_k + (view.k_contiguous ? 0 : std::int64_t{id.stream} * share);
+        std::int64_t{state.load} * plan_.config.tile_k + (view.k_contiguous ? 0 : std::int64_t{id.stream} * share);
+    op.pipe_work *= tiles;
+    op.issue_slots *= tiles;
+    op.warp_insts *= tiles;
+    op.smem_write_wavefronts *= tiles;
     if (first_row >= view.extent || first_k >= view.k) {
       return;  // predicated off, not requested
     }
@@ -124,27 +128,33 @@ class GemmCtaSource final : public TraceSource {
     op.mem.oob_rows = 0;
   }
 
-  /// Loads of one K tile. Beyond the last one nothing is issued, but an empty group is still committed.
-  std::uint32_t load(const StreamId& id, State& state, Operation* out) const {
-    if (state.load >= state.k_end) {
-      ++state.load;
-      return 0;
+  /// One operand's loads of `tiles` K tiles; returns how many operations they take.
+  std::uint32_t load_operand(const StreamId& id, const State& state, bool of_a, std::uint32_t tiles,
+                             Operation* out) const {
+    const OperandView& view = of_a ? plan_.addresses.a : plan_.addresses.b;
+    out[0] = of_a ? plan_.load_a : plan_.load_b;
+    load_share(id, state, view, of_a ? state.row0 : state.col0, of_a ? plan_.config.tile_m : plan_.config.tile_n, tiles,
+               out[0]);
+    if (!plan_.delivers_twice(view)) {
+      return 1;
     }
+    Operation& again = out[1] = out[0];
+    again.issue_slots = again.pipe_work = again.warp_insts = again.smem_write_wavefronts = 0;
+    again.mem.address += static_cast<std::uint64_t>(again.mem.row_pitch);
+    again.mem.row_pitch *= 2;
+    again.mem.rows /= 2;
+    return 2;
+  }
+
+  /// Loads of the next K tile; those of a line's worth of K tiles are issued with the first of them.
+  std::uint32_t load(const StreamId& id, State& state, Operation* out) const {
+    const std::uint32_t next = state.load;
     std::uint32_t n = 0;
-    const auto add = [&](const Operation& load, const OperandView& view, std::uint32_t row0, std::uint32_t rows) {
-      out[n] = load;
-      load_share(id, state, view, row0, rows, out[n++]);
-      if (plan_.delivers_twice(view)) {
-        Operation& again = out[n] = out[n - 1];
-        again.issue_slots = again.pipe_work = again.warp_insts = again.smem_write_wavefronts = 0;
-        again.mem.address += static_cast<std::uint64_t>(again.mem.row_pitch);
-        again.mem.row_pitch *= 2;
-        again.mem.rows /= 2;
-        ++n;
-      }
-    };
-    add(plan_.load_a, plan_.addresses.a, state.row0, plan_.config.tile_m);
-    add(plan_.load_b, plan_.addresses.b, state.col0, plan_.config.tile_n);
+    if (next < state.k_end && (next - state.k_begin) % plan_.tiles_per_load == 0) {
+      const std::uint32_t tiles = std::min(plan_.tiles_per_load, state.k_end - next);
+      n += load_operand(id, state, true, tiles, out);
+      n += load_operand(id, state, false, tiles, out + n);
+    }
     ++state.load;
     return n;
   }
@@ -183,29 +193,28 @@ class GemmCtaSource final : public TraceSource {
 
   std::uint32_t multiply_ahead(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
-    const std::uint32_t arrived = plan_.through_registers ? done + 1 : plan_.loads_per_tile * (done + 1);
-    const bool one_buffer =
-        plan_.config.stages == 1 && plan_.streams > 1;  // the next tile is stored once all have read
+    const std::uint32_t arrived =
+        plan_.through_registers ? done + 1 : plan_.loads_per_tile * (done / plan_.tiles_per_load + 1);
+    const bool meets = plan_.streams > 1;
+    const bool one_buffer = plan_.config.stages == 1 && meets;  // the next tile is stored once all have read
     const Wait synced{TokenClass::kNamedBarrier, 0, one_buffer ? 2 * done + 1 : done + 1};
     std::uint32_t n = 0;
-    if (plan_.streams > 1) {
+    if (meets) {
       out[n] = plan_.sync;
       out[n++].waits[0].count = arrived;
     }
     const std::uint32_t first = n;
-    n += load(id, state, out + n);
+    n += plan_.config.prefetch ? load(id, state, out + n) : 0;
     if (plan_.fragments.kind != OpKind::kNop) {
-      out[n++] = plan_.fragments;
+      out[n] = plan_.fragments;
+      out[n++].waits[0].count = arrived;
     }
-    out[n++] = plan_.multiply;
-    for (std::uint32_t i = first; i < n; ++i) {
-      if (plan_.streams > 1) {
-        out[i].waits[0] = synced;
-      }
+    out[n] = plan_.multiply;
+    out[n++].waits[0].count = arrived;
+    for (std::uint32_t i = first; i < n && meets; ++i) {
+      out[i].waits[0] = synced;
     }
-    if (plan_.streams == 1) {
-      out[n - 1].waits[0].count = arrived;
-    }
+    n += plan_.config.prefetch ? 0 : load(id, state, out + n);
     if (one_buffer) {
       out[n] = plan_.sync;
       out[n++].waits[0] = Wait{};

@@ -38,10 +38,7 @@ void check_instruction(const GemmMmaSyncConfig& c, std::vector<Diagnostic>& prob
     add("tile-k", fmt::format("{} is not a multiple of mma.sync's K, {} elements of {}{}", c.tile_k, k_of(c),
                               to_string(c.problem.input), c.warp_slices > 1 ? ", in every warp slice" : ""));
   }
-  if (c.accumulators() > kMaxAccumulatorRegisters) {
-    add("warp-m", fmt::format("warp tile {}x{} needs {} accumulator registers per thread; at most {} fit", c.warp_m,
-                              c.warp_n, c.accumulators(), kMaxAccumulatorRegisters));
-  }
+  check_accumulators(c, kMaxAccumulatorRegisters, problems);
 }
 
 Operation plan_multiply(const GemmMmaSyncConfig& c, const GemmCtaPlan& plan) {
@@ -67,8 +64,7 @@ Operation plan_multiply(const GemmMmaSyncConfig& c, const GemmCtaPlan& plan) {
   op.pc = 3;
   op.pipe = Pipe::kTensor;
   op.pipe_work = mmas;
-  op.waits[0].cls = plan.through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
-  op.waits[0].slot = plan.through_registers ? 1 : 0;
+  op.waits[0] = plan.tile_arrived();
   // The loads' address arithmetic is interleaved with the multiply-adds.
   op.issue_slots = mmas + reads + plan.overhead_per_k_tile(steps);
   op.warp_insts = warps * op.issue_slots;

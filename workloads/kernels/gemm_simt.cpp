@@ -32,10 +32,7 @@ void check_threads(const GemmSimtConfig& c, std::vector<Diagnostic>& problems) {
   if (c.tile_k % c.warp_slices != 0) {
     add("tile-k", fmt::format("{} is not a multiple of the {} warp slices", c.tile_k, c.warp_slices));
   }
-  if (c.accumulators() > kMaxAccumulatorRegisters) {
-    add("warp-m", fmt::format("warp tile {}x{} needs {} accumulator registers per thread; at most {} fit", c.warp_m,
-                              c.warp_n, c.accumulators(), kMaxAccumulatorRegisters));
-  }
+  check_accumulators(c, kMaxAccumulatorRegisters, problems);
 }
 
 /// LDS of a thread's piece of one fragment: 16, 8 or 4 B at a time.
@@ -54,8 +51,7 @@ Operation plan_multiply(const GemmSimtConfig& c, const GemmCtaPlan& plan) {
   op.pc = 3;
   op.pipe = Pipe::kFma;
   op.pipe_work = multiplies;
-  op.waits[0].cls = plan.through_registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup;
-  op.waits[0].slot = plan.through_registers ? 1 : 0;
+  op.waits[0] = plan.tile_arrived();
   const std::uint32_t instructions = multiplies + reads + plan.overhead_per_k_tile(slice_k);
   op.issue_slots = instructions + multiplies * kConflictsPerHundred / 100;
   op.warp_insts = warps * instructions;

@@ -65,6 +65,17 @@ bool OptionReader::given(const std::string& name) const {
   return it != options_.end() && !it->second.empty();
 }
 
+DataType OptionReader::data_type(const std::string& name, DataType fallback) {
+  const std::string given_text = text(name);
+  if (given_text.empty()) return fallback;
+  try {
+    return parse_data_type(given_text);
+  } catch (const InputError& e) {
+    for (const Diagnostic& d : e.diagnostics()) problem(name, d.message);
+  }
+  return fallback;
+}
+
 std::string OptionReader::text(const std::string& name) const {
   if (given(name)) {
     return options_.at(name);

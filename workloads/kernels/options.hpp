@@ -35,6 +35,9 @@ class OptionReader {
   /// "1", "true", "yes", "on" or "0", "false", "no", "off".
   bool flag(const std::string& name);
 
+  /// A data type by its name; `fallback` when nothing was given and there is no default.
+  DataType data_type(const std::string& name, DataType fallback);
+
   /// The text as given, or the default.
   [[nodiscard]] std::string text(const std::string& name) const;
 

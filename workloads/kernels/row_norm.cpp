@@ -85,7 +85,7 @@ CtaProgram program_of(const NormConfig& c) {
   once.trips = 1;
   CtaLoop write = stats;
 
-  CtaStep setup = compute_step(Arithmetic{.other = c.rms ? kSquareSetup : kSetup}, c.warps, false);
+  CtaStep setup = compute_step(integer_code(c.rms ? kSquareSetup : kSetup), c.warps, false);
   setup.op.smem_read_wavefronts = kSetupWavefronts * c.warps;
   setup.op.tensor_insts = kTensorCounted * c.warps;
   CtaLoop before = once;
@@ -114,7 +114,7 @@ CtaProgram program_of(const NormConfig& c) {
   Arithmetic normalise = kVector * Arithmetic{.fma = (c.rms ? 1.0 : 2.0) + (c.parameters > 0 ? 1 : 0),
                                               .alu = reading + 0.5 * unpack(c.type),
                                               .chain = 2};
-  normalise.other += kWriteOverhead;
+  normalise = normalise + integer_code(kWriteOverhead);
   write.steps.push_back(compute_step(normalise, c.warps));
   write.steps.push_back(access_step(MemDir::kStore, y, bits, c.cols * bits / 8, 1, c.warps));
 

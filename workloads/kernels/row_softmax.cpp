@@ -98,7 +98,7 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   // Half of an element's own instructions come before the reductions, half go with its division and store.
   const Arithmetic half = 0.5 * kWarpElement;
   Arithmetic first = elements * (half + kExp + Arithmetic{.alu = unpack(c.input)});
-  first.other += kWarpSetup;
+  first = first + integer_code(kWarpSetup);
   first.chain = kExp.chain;  // elements are independent: one chain, the others fill its gaps
   CtaStep maxima = compute_step(first, warps);
   maxima.op.smem_read_wavefronts = warps;  // S2R of the set-up
@@ -139,7 +139,7 @@ CtaProgram register_program(const SoftmaxConfig& c) {
   CtaLoop loop;
   loop.tile = row_tile(c, c.cols, static_cast<std::uint32_t>(c.cols));
   Arithmetic maxima = elements * (kRegisterLoad + Arithmetic{.alu = unpack(c.input)});
-  maxima.other += kRegisterSetup;
+  maxima = maxima + integer_code(kRegisterSetup);
   CtaStep first = compute_step(maxima, warps);
   first.op.smem_read_wavefronts = 3 * warps;  // S2R
   const Arithmetic exponentials = elements * (kExp + kRegisterSum);
@@ -196,7 +196,7 @@ CtaProgram vector_program(const SoftmaxConfig& c) {
   const auto between = [&](const TreeLevel& level, double setup) {
     CtaLoop loop;
     loop.tile = row_tile(c, c.cols, static_cast<std::uint32_t>(c.cols));
-    loop.steps = {compute_step(Arithmetic{.other = setup}, warps, false), block_reduce_step(level, warps)};
+    loop.steps = {compute_step(integer_code(setup), warps, false), block_reduce_step(level, warps)};
     return loop;
   };
   p.loops = {maxima, between(kMaxLevel, kBlockSetup), sums, between(kSumLevel, 1), outputs};
@@ -204,6 +204,12 @@ CtaProgram vector_program(const SoftmaxConfig& c) {
 }
 
 }  // namespace
+
+const char* to_string(SoftmaxForm form) {
+  static constexpr const char* kWords[] = {"a warp per row", "elements in registers", "rows in shared memory",
+                                           "rows read three times"};
+  return kWords[static_cast<std::size_t>(form)];
+}
 
 std::uint64_t softmax_padded_cols(const SoftmaxConfig& config) { return std::bit_ceil(config.cols); }
 

@@ -16,6 +16,8 @@ enum class SoftmaxForm : std::uint8_t {
   kGlobal,     ///< a CTA per row, the row read three times, 16 B accesses
 };
 
+[[nodiscard]] const char* to_string(SoftmaxForm form);  ///< in words: "a warp per row"
+
 struct SoftmaxConfig {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;

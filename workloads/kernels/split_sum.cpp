@@ -12,10 +12,8 @@ namespace {
 
 constexpr std::uint32_t kWarpLanes = 32;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
 // splitKreduce_kernel, calibration rows: a warp without rows takes 38 instructions, one with rows 96 at two splits and
-// 142 at twelve: 4.6 a split and 49 for scaling, conversion and the store. Wavefronts 4 and 2, one wide multiply.
+// 142 at twelve: 4.6 a split and 49 for scaling, conversion and the store. Wavefronts 4 and 2 (1), one wide multiply.
 constexpr double kSplitKEveryWarp = 38;
 constexpr double kSplitKActive = 48;
 constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
@@ -38,7 +36,9 @@ constexpr double kLeanOutput = 50;
 constexpr std::uint32_t kLeanTensorCounted = 3;
 
 CtaStep arithmetic_step(double instructions, double chain, std::uint32_t warps, bool waits) {
-  return compute_step(Arithmetic{.alu = instructions / 2, .other = instructions / 2, .chain = chain}, warps, waits);
+  Arithmetic work = integer_code(instructions);
+  work.chain = chain;
+  return compute_step(work, warps, waits);
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
     p.loops.push_back(batch);
   }
   CtaStep scaled = arithmetic_step(kSplitKActive, 20, warps, false);
-  scaled.op.smem_read_wavefronts = 2 * warps;
+  scaled.op.smem_read_wavefronts = c.active_wavefronts * warps;
   scaled.op.tensor_insts = warps;
   finish.steps = {scaled,
                   access_step(MemDir::kStore, out, bits_of(c.output), c.cols * bits_of(c.output) / 8, 1, warps)};
@@ -173,6 +173,20 @@ CtaTile rows_tile(const AttentionSplitConfig& c, CtaAxis axis, std::uint64_t col
   return t;
 }
 
+/// `parts` slices of a [part][row] array, of every row `width` values side by side: one box.
+CtaTile parts_tile(std::uint32_t parts, std::uint64_t rows, std::uint32_t width, std::uint32_t rows_per_cta,
+                   CtaAxis axis) {
+  CtaTile t;
+  t.rows = parts;
+  t.rows_total = parts;
+  t.row_axis = CtaAxis::kNone;
+  t.cols = std::uint64_t{rows_per_cta} * width;
+  t.cols_total = rows * width;
+  t.col_axis = axis;
+  t.warp_cols = static_cast<std::uint32_t>(t.cols);
+  return t;
+}
+
 void check(const AttentionSplitConfig& c) {
   if (c.rows == 0 || c.head_dim == 0 || c.splits == 0 || c.rows_per_cta == 0) {
     throw ModelBug("attention split sum: inconsistent configuration");
@@ -196,20 +210,10 @@ std::unique_ptr<TraceSource> make_flash_combine(const AttentionSplitConfig& c) {
   CtaLoop scales;
   scales.tile = rows_tile(c, CtaAxis::kX, 1);
   scales.steps.push_back(arithmetic_step(kCombineSetup, 30, kWarps, false));
-  CtaLoop statistics = scales;
-  statistics.steps.clear();
-  CtaStep load = access_step(MemDir::kLoad, buffers.statistics, 32, 4, 1.0 / c.splits, kWarps);
-  const auto lanes = static_cast<std::uint32_t>(std::min<std::uint64_t>(c.max_splits, kWarpLanes));
-  for (std::uint32_t s = 0; s < c.splits; ++s) {
-    load.base = buffers.statistics + s * c.rows * 4;
-    if (statistics.steps.size() == TraceSource::kMinFetch) {
-      p.loops.push_back(statistics);
-      statistics.steps.clear();
-    }
-    statistics.steps.push_back(load);
-  }
-  p.loops.insert(p.loops.begin(), scales);
-  p.loops.push_back(statistics);
+  CtaLoop statistics;
+  statistics.tile = parts_tile(c.splits, c.rows, 1, c.rows_per_cta, CtaAxis::kX);
+  statistics.steps = {access_step(MemDir::kLoad, buffers.statistics, 32, c.rows * 4, 1, kWarps)};
+  p.loops = {scales, statistics};
   scales.steps.clear();
   Arithmetic weights = kCombineScale;
   weights.chain += 2 * barrier_steps(kWarps) + 3 * kSharedSteps;
@@ -217,10 +221,14 @@ std::unique_ptr<TraceSource> make_flash_combine(const AttentionSplitConfig& c) {
   weigh.op.smem_read_wavefronts = 3 * kWarps;  // the transposed read, S2R twice
   weigh.op.smem_write_wavefronts = 2 * kWarps;
   weigh.op.tensor_insts = rounded(kCombineTensorCounted * kWarps);
+  const auto lanes = std::min(c.max_splits, kWarpLanes);
   const TreeLevel level{.combine = {.fma = 0, .alu = 2, .mufu = 0, .other = 0, .chain = 2}, .shuffles = 1};
-  scales.steps = {weigh, warp_reduce_step(level, lanes, kWarps), warp_reduce_step(level, lanes, kWarps),
-                  access_step(MemDir::kStore, lse, 32, 4, 1.0 / kWarps, kWarps)};
+  scales.steps = {weigh, warp_reduce_step(level, lanes, kWarps), warp_reduce_step(level, lanes, kWarps)};
   p.loops.push_back(scales);
+  CtaLoop result;
+  result.tile = parts_tile(1, c.rows, 1, c.rows_per_cta, CtaAxis::kX);
+  result.steps = {access_step(MemDir::kStore, lse, 32, 0, 1.0 / kWarps, kWarps)};
+  p.loops.push_back(result);
   const double vectors = static_cast<double>(c.rows_per_cta) * c.head_dim / (4.0 * kWarps * kWarpLanes);
   CtaLoop split;
   split.tile = rows_tile(c, CtaAxis::kX, c.head_dim);
@@ -249,38 +257,33 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   l.grid = Dim3{1, static_cast<std::uint32_t>(c.rows), 1};
   l.block.x = kWarps * kWarpLanes;
   l.smem_dynamic_bytes = kWarps * c.head_dim * 4 + 64;
-  l.code_bytes = 8192;
+  l.code_bytes = 4096;
   CtaLoop first;
   first.tile = rows_tile(c, CtaAxis::kY, 1);
   CtaStep setup = arithmetic_step(kLeanSetup, 30, kWarps, false);
   setup.op.smem_read_wavefronts = 3 * kWarps;
   setup.op.tensor_insts = kLeanTensorCounted;
   first.steps = {setup};
-  p.loops = {first};
-  // Maximum and denominator of every split; each is a sector of its own.
-  for (std::uint32_t s = 0; s < 2 * c.splits; ++s) {
-    CtaLoop statistic = first;
-    statistic.steps = {access_step(MemDir::kLoad, buffers.statistics + s * c.rows * 4, 32, 4, 1.0 / c.splits, kWarps)};
-    p.loops.push_back(statistic);
-  }
+  // Maximum and denominator of every split, each in a sector of its own, and the outputs.
+  CtaLoop statistics;
+  statistics.tile = parts_tile(2 * c.splits, c.rows, 1, 1, CtaAxis::kY);
+  statistics.steps = {access_step(MemDir::kLoad, buffers.statistics, 32, c.rows * 4, 2, kWarps)};
+  const double vectors = static_cast<double>(c.head_dim) * c.splits / (4.0 * kWarps * kWarpLanes);
+  CtaLoop partials;
+  partials.tile = parts_tile(c.splits, c.rows, c.head_dim, 1, CtaAxis::kY);
+  partials.steps = {access_step(MemDir::kLoad, buffers.partials, 32, c.rows * c.head_dim * 4, vectors, kWarps)};
+  p.loops = {first, statistics, partials};
   CtaLoop scale = first;
   Arithmetic weights = kLeanScale;
   weights.chain += barrier_steps(kWarps) + 2 * kSharedSteps;
   scale.steps = {compute_step(weights, kWarps)};
   p.loops.push_back(scale);
-  const double vectors = static_cast<double>(c.head_dim) * c.splits / (4.0 * kWarps * kWarpLanes);
-  CtaLoop outputs;
-  outputs.tile = rows_tile(c, CtaAxis::kY, c.head_dim);
-  for (std::uint32_t s = 0; s < c.splits; ++s) {
-    CtaLoop partial = outputs;
-    partial.steps = {access_step(MemDir::kLoad, buffers.partials + s * c.rows * c.head_dim * 4, 32, c.head_dim * 4,
-                                 vectors / c.splits, kWarps)};
-    p.loops.push_back(partial);
-  }
   const std::uint32_t bits = bits_of(c.output);
   CtaStep sum = arithmetic_step(kLeanOutput, 60 + barrier_steps(kWarps) + 2 * kSharedSteps, kWarps, true);
   sum.op.smem_write_wavefronts = rounded(4 * vectors * kWarps);
   sum.op.smem_read_wavefronts = 6 * kWarps;
+  CtaLoop outputs;
+  outputs.tile = rows_tile(c, CtaAxis::kY, c.head_dim);
   outputs.steps = {sum, access_step(MemDir::kStore, buffers.output, bits, c.head_dim * bits / 8, 0.5, kWarps)};
   p.loops.push_back(outputs);
   return make_cta_program(std::move(p));

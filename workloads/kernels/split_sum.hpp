@@ -16,7 +16,8 @@ struct SplitKSumConfig {
   std::uint32_t splits = 2;
   DataType partial = DataType::kFp32;
   DataType output = DataType::kBf16;
-  std::uint32_t block_cols = 32;  ///< threads along a row
+  std::uint32_t active_wavefronts = 2;  ///< of a warp with rows; differs between instances of the template
+  std::uint32_t block_cols = 32;        ///< threads along a row
   std::uint32_t block_rows = 16;
   std::uint32_t registers = 32;
   std::string name = "splitk_sum";

@@ -11,6 +11,7 @@ namespace strata {
 namespace {
 
 constexpr std::uint32_t kWarpLanes = 32;
+constexpr std::uint32_t kGroups = 4;        ///< streams of a CTA whose warps are independent: powers of two
 constexpr std::uint64_t kVectorFrom = 128;  ///< inputs from which accesses become vectors
 constexpr std::uint64_t kMinValuesPerThread = 16;
 constexpr std::uint64_t kMaxValuesPerThread = 256;
@@ -23,8 +24,6 @@ constexpr double kStridedAddress = 6;  ///< offset of an element that is not in 
 /// S2R and S2UR of the set-up, as the wavefront counter sees them; a wide multiply on the tensor-pipe counter.
 constexpr std::uint32_t kSetupWavefronts = 3;
 constexpr std::uint32_t kTensorCounted = 1;
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 /// Combining two values. kLogical from the calibration rows, the others from the operator's definition.
 Arithmetic combine(ReduceOperator op) {
@@ -71,7 +70,7 @@ class Builder {
     const Walk walk = c_.shape.contiguous ? along_inputs() : along_outputs();
     CtaLoop setup;
     setup.tile = whole_cta();
-    CtaStep first = compute_step(Arithmetic{.other = kSetup}, warps_, false);
+    CtaStep first = compute_step(integer_code(kSetup), warps_, false);
     first.op.smem_read_wavefronts = kSetupWavefronts * warps_;
     first.op.tensor_insts = kTensorCounted * warps_;
     setup.steps = {first};
@@ -90,6 +89,9 @@ class Builder {
     after.tile = whole_cta();
     after.steps = reductions();
     program_.loops = {setup, loop, after};
+    // Warps with rows of their own never wait for each other.
+    if (!plan_.y_reduces && c_.shape.contiguous && walk.tile.rows == warps_)
+      program_.groups = std::min(warps_, kGroups);
     add_results();
     return std::move(program_);
   }

@@ -44,7 +44,7 @@ class Triangle final : public TraceSource {
     if (cursor.state[0] != 0) return 0;
     cursor.state[0] = 1;
     std::uint32_t n = 0;
-    out[n++] = compute_operation(Arithmetic{.alu = kSetup, .chain = 30}, warps_);
+    out[n++] = compute_operation(integer_code(kSetup), warps_);
     out[0].smem_read_wavefronts = warps_;
     out[0].tensor_insts = 2 * warps_;
     const std::uint32_t loads = pieces(id.cta, MemDir::kLoad, out.subspan(n));

@@ -76,20 +76,53 @@ std::uint32_t sgemm_warps(const AmpereGemmName& name) {
   return std::clamp(area / results / 32, name.slices, std::max(8U, name.slices));
 }
 
+/// Slices of K where the row has no grid; the name does not say. Published A100 launches (average cycles against whole
+/// waves of CTAs) show two habits of the library: with K of 3072 and more it takes slices that even out the last wave;
+/// kernels that slice K over warps too, and grids of under a sixth of the SMs, fill idle SMs from K = 1024 on. Grids of
+/// under eight CTAs are left alone.
+std::uint32_t choose_split(const GemmCtaConfig& c, const TargetFacts& target) {
+  constexpr std::int64_t kEvenOutK = 3072;
+  constexpr std::int64_t kFillK = 1024;
+  constexpr std::uint64_t kFewestCtas = 8;
+  constexpr std::uint64_t kIdleShare = 6;
+  constexpr std::uint64_t kMostSlices = 16;
+  constexpr double kWorthwhile = 0.95;  ///< of the waves of fewer slices
+  const std::uint64_t sms = std::max(1U, target.num_sms);
+  const std::uint64_t ctas = ceil_div(static_cast<std::uint64_t>(c.problem.m), c.tile_m) *
+                             ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n) *
+                             static_cast<std::uint64_t>(c.problem.batch);
+  if (ctas < kFewestCtas) {
+    return 1;
+  }
+  const auto waves = [&](std::uint64_t slices) {
+    return static_cast<double>(ceil_div(ctas * slices, sms)) / static_cast<double>(slices);
+  };
+  std::uint64_t best = 1;
+  if (c.problem.k >= kEvenOutK) {
+    for (std::uint64_t slices = 2; slices <= kMostSlices; ++slices) {
+      best = waves(slices) < kWorthwhile * waves(best) ? slices : best;
+    }
+  } else if (c.problem.k >= kFillK && (c.warp_slices > 1 || ctas * kIdleShare <= sms)) {
+    best = std::clamp<std::uint64_t>(sms / ctas, 1, kMostSlices);
+  }
+  return static_cast<std::uint32_t>(best);
+}
+
 BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const AmpereGemmName& name) {
   GemmSimtConfig config;
   take_launch(row, name, config);
   config.tile_k = kSgemmTileK * name.slices;
   config.copy = GemmCopy::kRegisters;
+  // Published A100 launches of sliced kernels take 1390 cycles per 32 elements of K with one CTA an SM and with two: a
+  // load's latency and then 512 cycles of FFMA.
+  config.prefetch = name.slices == 1;
   config.stages = 2;
+  if (!row.grid) {
+    config.split_k = choose_split(config, target);
+  }
   cut_or_refuse(config, warps_of(row, sgemm_warps(name)), 8);
-  const bool wide = config.warp_n >= config.warp_m;
-  config.thread_m = std::max(1U, config.warp_m / (wide ? 4 : 8));
-  config.thread_n = std::max(1U, config.warp_n / (wide ? 8 : 4));
-  BuiltKernel built;
-  built.source = make_gemm_simt(config, target);
-  built.description = describe_gemm_simt(config);
-  return built;
+  spread_lanes(config);
+  return build_gemm(config, target);
 }
 
 BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const AmpereGemmName& name) {
@@ -100,19 +133,14 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const A
   config.stages = name.stages == 0 ? kDefaultStages : name.stages;
   config.mma_k = name.mma_k;
   cut_or_refuse(config, warps_of(row, (name.tile_m * name.tile_n >= 256 * 128 ? 8 : 4) * name.slices), 16);
-  BuiltKernel built;
-  built.source = make_gemm_mma_sync(config, target);
-  built.description = describe_gemm_mma_sync(config);
-  return built;
+  return build_gemm(config, target);
 }
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const AmpereGemmName name = parse_ampere_gemm_name(canonical_kernel_name(row.kernel));
   BuiltKernel built = name.simt ? make_sgemm(row, target, name) : make_tensor(row, target, name);
   expect_ctas(row, built.source->launch());
-  for (const std::string& word : name.unknown) {
-    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
-  }
+  note_unknown_words(name.unknown, built);
   return built;
 }
 

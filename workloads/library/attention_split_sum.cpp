@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/split_sum.hpp"
 #include "workloads/library/cpp_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
@@ -21,8 +22,6 @@ constexpr std::uint32_t kMaxSplits = 128;
 
 bool matches_combine(std::string_view canonical) { return calls_kernel(canonical, kCombine); }
 bool matches_lean(std::string_view canonical) { return calls_kernel(canonical, kLean); }
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 std::uint64_t rows_of(const AttentionShape& s) { return std::uint64_t{s.batch} * s.heads * s.q_len; }
 
@@ -44,6 +43,15 @@ std::uint32_t flash_splits(std::uint64_t tiles, std::uint64_t slots, std::uint64
     if (efficiency[n] >= 0.85 * best) return static_cast<std::uint32_t>(n);
   }
   return 1;
+}
+
+/// Parts that the attention kernel before the sum made: FlashAttention-2 counts them along grid y, cuDNN along x.
+std::uint32_t producer_splits(const LaunchRow& row) {
+  if (!row.producer_grid) return 0;
+  const bool flash = row.producer_kernel.find("flash_fwd_splitkv_kernel") != std::string::npos;
+  const std::uint32_t splits = flash ? row.producer_grid->y : row.producer_grid->x;
+  const bool attention = flash || row.producer_kernel.find("flash_fprop") != std::string::npos;
+  return attention && splits > 1 && splits <= kMaxSplits ? splits : 0;
 }
 
 BuiltKernel finish(const AttentionSplitConfig& c, std::unique_ptr<TraceSource> source, const LaunchRow& row) {
@@ -78,7 +86,8 @@ BuiltKernel make_combine(const LaunchRow& row, const TargetFacts& target) {
   const std::uint64_t heads = grouped ? s.kv_heads : s.heads;
   const std::uint64_t tiles = s.batch * heads * ceil_div(q, tile_m);
   const std::uint32_t splits = flash_splits(tiles, std::uint64_t{2} * target.num_sms, ceil_div(s.kv_len, tile_n));
-  c.splits = std::clamp(splits, c.max_splits / 2 + 1, c.max_splits);
+  const std::uint32_t made = producer_splits(row);
+  c.splits = std::clamp(made > 0 ? made : splits, c.max_splits / 2 + 1, c.max_splits);
   if (name.find("half_t") != std::string::npos) c.output = DataType::kFp16;
   c.registers = row.registers.value_or(54);
   c.name = name.substr(0, name.find('<'));
@@ -94,20 +103,26 @@ BuiltKernel make_lean(const LaunchRow& row, const TargetFacts& target) {
   c.head_dim = s.head_dim;
   c.output = s.dtype;
   const std::uint64_t tiles = std::max<std::uint64_t>(1, std::uint64_t{s.batch} * s.heads * ceil_div(s.q_len, 16));
-  c.splits =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{2} * target.num_sms / tiles, 2, kMaxSplits));
+  c.splits = producer_splits(row);
+  const bool known = c.splits > 0;
+  if (!known) {
+    c.splits =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{2} * target.num_sms / tiles, 2, kMaxSplits));
+  }
   c.max_splits = c.splits;
   c.registers = row.registers.value_or(32);
   c.name = kLean;
   BuiltKernel built = finish(c, make_lean_reduction(c), row);
-  built.notes.push_back(fmt::format("{} parts assumed", c.splits));
+  if (!known) built.notes.push_back(fmt::format("{} parts assumed", c.splits));
   return built;
 }
 
 }  // namespace
 
-FamilyParser flash_combine_family() { return FamilyParser{"flash_combine", &matches_combine, &make_combine, kCombine}; }
+FamilyParser flash_combine_family() {
+  return FamilyParser{"flash_combine", &matches_combine, &make_combine, kCombine, true};
+}
 
-FamilyParser lean_reduction_family() { return FamilyParser{"lean_reduction", &matches_lean, &make_lean, kLean}; }
+FamilyParser lean_reduction_family() { return FamilyParser{"lean_reduction", &matches_lean, &make_lean, kLean, true}; }
 
 }  // namespace strata

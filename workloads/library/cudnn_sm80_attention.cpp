@@ -23,6 +23,7 @@ bool matches(std::string_view name) { return name.find("sm80_flash_fprop") != st
 
 /// Splits where the row has no grid: as many as fill the resident CTAs. Recorded: 8 with 32 heads, none with 512.
 std::uint32_t choose_splits(const FlashMmaConfig& c, std::uint32_t q_tiles, const TargetFacts& target) {
+  if (!c.warps_share_rows) return 1;  // kernels for many queries have tiles enough
   const std::uint32_t ctas = q_tiles * c.shape.heads * c.shape.batch;
   const std::uint32_t steps = (c.shape.kv_len + c.block_n - 1) / c.block_n;
   return std::clamp(kResidentPerSm * target.num_sms / std::max(1U, ctas), 1U, std::min(kMostChosenSplits, steps));

@@ -125,10 +125,7 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const C
     }
     warps /= 2;
   }
-  BuiltKernel built;
-  built.source = make_gemm_mma_sync(config, target);
-  built.description = describe_gemm_mma_sync(config);
-  return built;
+  return build_gemm(config, target);
 }
 
 BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const CutlassName& name) {
@@ -138,23 +135,15 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const Cut
   if (!cut_warps(config, warps, 8, 8)) {
     refuse_warps(config, warps);
   }
-  // Four lanes along the shorter side of the warp's tile, eight along the other.
-  const bool wide = config.warp_n >= config.warp_m;
-  config.thread_m = config.warp_m / (wide ? 4 : 8);
-  config.thread_n = config.warp_n / (wide ? 8 : 4);
-  BuiltKernel built;
-  built.source = make_gemm_simt(config, target);
-  built.description = describe_gemm_simt(config);
-  return built;
+  spread_lanes(config);
+  return build_gemm(config, target);
 }
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const CutlassName name = parse_cutlass_name(canonical_kernel_name(row.kernel));
   BuiltKernel built = name.simt ? make_simt(row, target, name) : make_tensor(row, target, name);
   expect_ctas(row, built.source->launch());
-  for (const std::string& word : name.unknown) {
-    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
-  }
+  note_unknown_words(name.unknown, built);
   return built;
 }
 

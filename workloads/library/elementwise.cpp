@@ -10,6 +10,7 @@
 #include "sim/base/error.hpp"
 #include "workloads/kernels/elementwise.hpp"
 #include "workloads/library/elementwise_name.hpp"
+#include "workloads/library/row_shape.hpp"
 #include "workloads/library/shape.hpp"
 
 namespace strata {
@@ -78,9 +79,14 @@ Operand operand(DataType type, OperandAccess access = OperandAccess::kFull, std:
   return Operand{.type = type, .access = access, .extent = extent};
 }
 
-/// Broadcasts and permutations of the strided kernel, where the attention operator tells them.
-void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, ElementwiseConfig& c) {
+/// Broadcasts and permutations of the strided kernel, where the operator tells them.
+void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, const std::string& row_op, ElementwiseConfig& c) {
   c.dims = 2;
+  if (facts.matrix && row_op == "transpose" && c.inputs.size() == 1) {
+    // The output is contiguous, so its rows are the fastest dimension: reads go down the columns of the input.
+    c.inputs[0] = operand(c.inputs[0].type, OperandAccess::kTransposed, static_cast<std::uint64_t>(facts.matrix->rows));
+    c.inputs[0].inner = static_cast<std::uint64_t>(facts.matrix->cols);
+  }
   if (!facts.attention) return;
   const AttentionCells& a = *facts.attention;
   const auto q = static_cast<std::uint64_t>(a.q_len);
@@ -98,6 +104,7 @@ void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, Elementwis
       c.inputs = {operand(flag), operand(c.output.type, OperandAccess::kPerRow, c.elements)};
       c.dims = 1;
     }
+    c.inputs[1].chosen = true;
   } else if (c.inputs.size() == 2 && scores && !mask) {
     c.inputs[1] = operand(c.inputs[1].type, OperandAccess::kPeriodic, q * k);
   } else if (e.functor == Functor::kCopy && c.inputs.size() == 1) {
@@ -122,12 +129,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   if (e.casts) std::fill(e.inputs.begin(), e.inputs.end(), row_type);
   ElementwiseConfig c;
   c.order = e.order;
+  c.casts = e.casts;
   c.functor = e.functor;
   c.vector = e.vector;
-  c.block = row.block ? static_cast<std::uint32_t>(row.block->count()) : 128;
-  if (c.block == 0 || c.block > 1024 || c.block % 32 != 0) {
-    throw UnsupportedError(fmt::format("{} threads per CTA; expected a multiple of 32 up to 1024", c.block));
-  }
+  c.block = threads_of(row, 128);
   c.registers = row.registers.value_or(32);
   c.name = name;
   for (const DataType t : e.inputs) c.inputs.push_back(operand(t));
@@ -155,10 +160,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   double bytes = bits_of(e.output);
   for (const DataType t : e.inputs) bytes += bits_of(t);
   bytes *= static_cast<double>(c.elements) / 8;
-  if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
-    throw UnsupportedError(fmt::format("the tensors need {:.1f} GiB, more than the GPU has", bytes / 0x1p30));
-  }
-  if (c.order == ThreadOrder::kStrided) shape_strided(e, facts, c);
+  check_memory(bytes, target);
+  if (c.order == ThreadOrder::kStrided) shape_strided(e, facts, row.op, c);
   BuiltKernel built;
   built.description = fmt::format("elementwise {}, {} inputs, {} elements, {} per thread", cost_of(c.functor).name,
                                   c.inputs.size(), c.elements, c.elements_per_thread);

@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kVectorized = "vectorized_elementwise_kernel<";
 constexpr std::string_view kUnrolled = "unrolled_elementwise_kernel<";
 constexpr std::string_view kStrided = "elementwise_kernel<";
-constexpr std::string_view kArray = "std::array<char*, ";
+/// The kernel's pointers, in releases of 2024 on and before.
+constexpr std::string_view kArrays[] = {"std::array<char*, ", "at::detail::Array<char*, "};
 
 /// Types of a comma-separated list that ends at the bracket `close`; stops at the first that is not a type.
 std::vector<DataType> type_list(std::string_view text, std::size_t at, char close) {
@@ -100,8 +101,14 @@ bool is_elementwise_name(std::string_view canonical) {
 ElementwiseName parse_elementwise_name(std::string_view name) {
   ElementwiseName e;
   const std::string_view head = name.substr(0, name.find('<') + 1);
-  const std::size_t array = name.find(kArray);
-  const std::uint32_t pointers = array == std::string_view::npos ? 0 : number_at(name, array + kArray.size());
+  std::size_t array = std::string_view::npos;
+  std::uint32_t pointers = 0;
+  for (const std::string_view text : kArrays) {
+    array = name.find(text);
+    if (array == std::string_view::npos) continue;
+    pointers = number_at(name, array + text.size());
+    break;
+  }
   e.functor = functor_class(name);
   read_types(name, e);
   if (head.ends_with(kVectorized)) {
@@ -129,8 +136,8 @@ ElementwiseName parse_elementwise_name(std::string_view name) {
       e.inputs.resize(inputs, e.inputs.empty() ? e.output : e.inputs.back());
     }
   }
-  if (e.inputs.size() > 3) {
-    throw UnsupportedError(fmt::format("{} inputs; at most three are modelled", e.inputs.size()));
+  if (e.inputs.size() > kMaxInputs) {
+    throw UnsupportedError(fmt::format("{} inputs; at most {} are modelled", e.inputs.size(), kMaxInputs));
   }
   return e;
 }

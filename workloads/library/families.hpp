@@ -14,7 +14,8 @@ struct FamilyParser {
   bool (*matches)(std::string_view canonical);  ///< of canonical_kernel_name()
   /// Throws UnsupportedError or InputError with the reason; resolve_launch() adds the kernel's name.
   BuiltKernel (*make)(const LaunchRow& row, const TargetFacts& target);
-  const char* stem = "";  ///< how its kernel names begin: used to name the nearest family of an unknown one
+  const char* stem = "";       ///< how its kernel names begin: used to name the nearest family of an unknown one
+  bool uses_producer = false;  ///< reads LaunchRow's producer
 };
 
 [[nodiscard]] std::span<const FamilyParser> kernel_families();

@@ -12,6 +12,8 @@
 namespace strata {
 namespace {
 
+constexpr std::uint32_t kRegisters = 255;  ///< of every recorded launch
+
 bool matches(std::string_view name) { return has_flash_traits(name, "flash_fwd_kernel"); }
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
@@ -24,7 +26,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
       throw UnsupportedError(fmt::format("{} is not modelled", kRefused[i]));
     }
   }
-  FlashMmaConfig c = flash_config_of(row, traits, target);
+  FlashMmaConfig c = flash_config_of(row, traits, kRegisters, target);
   c.shape.causal = traits.flags[1] != 0;
   c.even_mn = traits.flags[4] != 0;
   BuiltKernel built;

@@ -11,6 +11,7 @@
 namespace strata {
 namespace {
 
+constexpr std::uint32_t kRegisters = 246;   ///< of the recorded launch: nothing is spilled
 constexpr std::uint32_t kMostSplits = 128;  ///< of the public kernel
 
 bool matches(std::string_view name) { return has_flash_traits(name, "flash_fwd_splitkv_kernel"); }
@@ -58,7 +59,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
       throw UnsupportedError(fmt::format("{} is not modelled", kRefused[i]));
     }
   }
-  FlashMmaConfig c = flash_config_of(row, traits, target);
+  FlashMmaConfig c = flash_config_of(row, traits, kRegisters, target);
   c.shape.causal = traits.flags[0] != 0;
   c.even_mn = traits.flags[3] != 0;
   c.writes_partials = traits.flags[6] != 0;

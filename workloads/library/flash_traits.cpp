@@ -69,7 +69,8 @@ FlashTraits parse_flash_traits(std::string_view canonical, std::size_t fewest_fl
   return traits;
 }
 
-FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits, const TargetFacts& target) {
+FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits, std::uint32_t registers,
+                               const TargetFacts& target) {
   FlashMmaConfig c;
   c.shape = attention_shape_of(row);
   c.shape.dtype = traits.element;
@@ -79,7 +80,7 @@ FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits, 
   c.block_m = traits.block_m;
   c.block_n = traits.block_n;
   c.warps = traits.warps;
-  c.registers = row.registers.value_or(255);
+  c.registers = row.registers.value_or(registers);
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
   const std::string name = canonical_kernel_name(row.kernel);
   c.name = name.substr(0, name.find('<'));

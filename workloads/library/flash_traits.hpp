@@ -27,7 +27,8 @@ struct FlashTraits {
 [[nodiscard]] FlashTraits parse_flash_traits(std::string_view canonical, std::size_t fewest_flags);
 
 /// Shape, tile, warps, registers, shared memory and residency; not what the flags say. Throws UnsupportedError.
-[[nodiscard]] FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits,
+/// @param registers  per thread, where the row does not say
+[[nodiscard]] FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits, std::uint32_t registers,
                                              const TargetFacts& target);
 
 /// CTAs that are on the GPU at once.

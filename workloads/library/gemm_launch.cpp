@@ -97,4 +97,30 @@ void expect_ctas(const LaunchRow& row, const Launch& launch) {
   }
 }
 
+void spread_lanes(GemmSimtConfig& config) {
+  const bool wide = config.warp_n >= config.warp_m;
+  config.thread_m = std::max(1U, config.warp_m / (wide ? 4 : 8));
+  config.thread_n = std::max(1U, config.warp_n / (wide ? 8 : 4));
+}
+
+BuiltKernel build_gemm(const GemmSimtConfig& config, const TargetFacts& target) {
+  BuiltKernel built;
+  built.source = make_gemm_simt(config, target);
+  built.description = describe_gemm_simt(config);
+  return built;
+}
+
+BuiltKernel build_gemm(const GemmMmaSyncConfig& config, const TargetFacts& target) {
+  BuiltKernel built;
+  built.source = make_gemm_mma_sync(config, target);
+  built.description = describe_gemm_mma_sync(config);
+  return built;
+}
+
+void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& built) {
+  for (const std::string& word : words) {
+    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
+  }
+}
+
 }  // namespace strata

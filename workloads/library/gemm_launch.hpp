@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "workloads/kernels/gemm_cta.hpp"
+#include "workloads/kernels/gemm_mma_sync.hpp"
+#include "workloads/kernels/gemm_simt.hpp"
 #include "workloads/library/resolve.hpp"
 
 namespace strata {
@@ -28,6 +31,15 @@ bool cut_warps(GemmCtaConfig& config, std::uint32_t warps, std::uint32_t least_m
 
 /// Registers and shared memory, where the row has them.
 void take_resources(const LaunchRow& row, GemmCtaConfig& config);
+
+/// Gives each lane its part of the warp's tile: four lanes along the shorter side, eight along the other.
+void spread_lanes(GemmSimtConfig& config);
+
+[[nodiscard]] BuiltKernel build_gemm(const GemmSimtConfig& config, const TargetFacts& target);
+[[nodiscard]] BuiltKernel build_gemm(const GemmMmaSyncConfig& config, const TargetFacts& target);
+
+/// Notes the words of a kernel's name that its parser does not understand.
+void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& built);
 
 /// Throws UnsupportedError when the row's grid has another number of CTAs than the generator.
 void expect_ctas(const LaunchRow& row, const Launch& launch);

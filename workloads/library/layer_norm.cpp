@@ -32,13 +32,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   // The calibration rows deliver the input and one parameter tensor, yet load two: weight and bias are the same tensor.
   c.parameters = c.rms ? 1 : 2;
   c.shared_parameter = !c.rms;
-  if (row.block) {
-    const std::uint64_t threads = row.block->count();
-    if (threads == 0 || threads % 32 != 0 || threads > 1024) {
-      throw UnsupportedError(fmt::format("{} threads per CTA; expected a multiple of 32 up to 1024", threads));
-    }
-    c.warps = static_cast<std::uint32_t>(threads / 32);
-  }
+  c.warps = threads_of(row, 32 * c.warps) / 32;
   c.registers = row.registers.value_or(c.rms ? 27 : 32);
   c.name = name;
   check_memory(static_cast<double>(c.rows * c.cols) * bits_of(c.type) / 4, target);

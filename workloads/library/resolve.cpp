@@ -17,6 +17,7 @@
 #include "workloads/library/families.hpp"
 #include "workloads/library/flash_attention_2.hpp"
 #include "workloads/library/flash_split_kv.hpp"
+#include "workloads/library/ladder_attention.hpp"
 #include "workloads/library/ladder_block.hpp"
 #include "workloads/library/ladder_gemm.hpp"
 #include "workloads/library/ladder_plain.hpp"
@@ -61,6 +62,7 @@ std::span<const FamilyParser> kernel_families() {
       ladder_gemv_family(),
       ladder_transpose_family(),
       ladder_rotary_family(),
+      ladder_attention_family(),
   };
   return kFamilies;
 }
@@ -106,6 +108,11 @@ const FamilyParser* nearest_family(const std::string& canonical) {
 std::string family_of(std::string_view kernel_name) {
   const FamilyParser* family = find_family(canonical_kernel_name(kernel_name));
   return family == nullptr ? std::string{} : family->family;
+}
+
+bool uses_producer(std::string_view kernel_name) {
+  const FamilyParser* family = find_family(canonical_kernel_name(kernel_name));
+  return family != nullptr && family->uses_producer;
 }
 
 BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {

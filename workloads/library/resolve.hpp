@@ -25,6 +25,9 @@ struct LaunchRow {
   std::optional<std::uint32_t> registers;
   std::optional<std::uint32_t> smem_dynamic;
   std::optional<std::uint32_t> smem_static;
+  /// The launch before it in the same case, for families whose kernels add up what that one left (uses_producer()).
+  std::string producer_kernel;
+  std::optional<Dim3> producer_grid;
 };
 
 /// One spelling for the names that profilers print differently: "at::native::(anonymous namespace)::" and
@@ -33,6 +36,9 @@ struct LaunchRow {
 
 /// "nvjet", "flash_attention_2", "cudnn_sm90_attention", "elementwise", ...; empty when no family knows the name.
 [[nodiscard]] std::string family_of(std::string_view kernel_name);
+
+/// Whether a launch of this kernel depends on the one before it: into how many parts that split its work.
+[[nodiscard]] bool uses_producer(std::string_view kernel_name);
 
 /// Builds the generator of a launch. Throws UnsupportedError with the reason in words: unknown family, a shape that
 /// does not parse, a variant that is not modelled.

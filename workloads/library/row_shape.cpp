@@ -51,6 +51,14 @@ std::array<std::uint64_t, 3> three_cells(const std::string& shape, const char* e
   return cells;
 }
 
+std::uint32_t threads_of(const LaunchRow& row, std::uint32_t fallback) {
+  const std::uint64_t threads = row.block ? row.block->count() : fallback;
+  if (threads == 0 || threads > 1024 || threads % 32 != 0) {
+    throw UnsupportedError(fmt::format("{} threads per CTA; expected a multiple of 32 up to 1024", threads));
+  }
+  return static_cast<std::uint32_t>(threads);
+}
+
 void check_memory(double bytes, const TargetFacts& target) {
   if (target.memory_bytes > 0 && bytes > static_cast<double>(target.memory_bytes)) {
     throw UnsupportedError(fmt::format("the tensors need {:.1f} GiB, more than the GPU has", bytes / 0x1p30));

@@ -20,6 +20,9 @@ struct RowMatrix {
 /// Three positive numbers with commas between them; UnsupportedError says what was `expected` otherwise.
 [[nodiscard]] std::array<std::uint64_t, 3> three_cells(const std::string& shape, const char* expected);
 
+/// Threads of a CTA as the row gives them, or `fallback`; UnsupportedError unless a multiple of 32 up to 1024.
+[[nodiscard]] std::uint32_t threads_of(const LaunchRow& row, std::uint32_t fallback);
+
 /// Throws UnsupportedError when tensors of this size do not fit the target's memory.
 void check_memory(double bytes, const TargetFacts& target);
 

@@ -65,13 +65,8 @@ BuiltKernel make_ffma(const LaunchRow& row, const TargetFacts& target, const Xmm
   take_launch(row, name, config);
   take_warps(row, name, 8, config);
   take_epilogue(config.costs);
-  const bool wide = config.warp_n >= config.warp_m;
-  config.thread_m = std::max(1U, config.warp_m / (wide ? 4 : 8));
-  config.thread_n = std::max(1U, config.warp_n / (wide ? 8 : 4));
-  BuiltKernel built;
-  built.source = make_gemm_simt(config, target);
-  built.description = describe_gemm_simt(config);
-  return built;
+  spread_lanes(config);
+  return build_gemm(config, target);
 }
 
 BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const XmmaName& name) {
@@ -80,19 +75,14 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const X
   take_warps(row, name, 16, config);
   config.mma_k = name.instruction[2];
   take_epilogue(config.costs);
-  BuiltKernel built;
-  built.source = make_gemm_mma_sync(config, target);
-  built.description = describe_gemm_mma_sync(config);
-  return built;
+  return build_gemm(config, target);
 }
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const XmmaName name = parse_xmma_name(canonical_kernel_name(row.kernel));
   BuiltKernel built = name.ffma ? make_ffma(row, target, name) : make_tensor(row, target, name);
   expect_ctas(row, built.source->launch());
-  for (const std::string& word : name.unknown) {
-    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
-  }
+  note_unknown_words(name.unknown, built);
   return built;
 }
 

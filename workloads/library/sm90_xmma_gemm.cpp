@@ -84,9 +84,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
-  for (const std::string& word : name.unknown) {
-    built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
-  }
+  note_unknown_words(name.unknown, built);
   return built;
 }
 

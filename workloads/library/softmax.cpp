@@ -70,10 +70,7 @@ void read_launch(const LaunchRow& row, SoftmaxConfig& c) {
       c.threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(1024, (c.cols + 31) / 32 * 32));
     }
   }
-  if (row.block) c.threads = static_cast<std::uint32_t>(row.block->count());
-  if (c.threads == 0 || c.threads > 1024 || c.threads % 32 != 0) {
-    throw UnsupportedError(fmt::format("{} threads per CTA; expected a multiple of 32 up to 1024", c.threads));
-  }
+  c.threads = threads_of(row, c.threads);
   c.registers = row.registers.value_or(c.registers);
   // Softmax over another tensor than the shape's: its rows are what the grid covers.
   if (row.grid && c.form != SoftmaxForm::kWarp) c.rows = row.grid->count();
@@ -94,10 +91,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.name = name;
   check_memory(static_cast<double>(c.rows * c.cols) * (bits_of(c.input) + bits_of(c.output)) / 8, target);
   BuiltKernel built;
-  static constexpr const char* kForms[] = {"a warp per row", "elements in registers", "rows in shared memory",
-                                           "rows read three times"};
-  built.description = fmt::format("{}softmax, {} x {}, {}", c.logarithm ? "log-" : "", c.rows, c.cols,
-                                  kForms[static_cast<std::size_t>(c.form)]);
+  built.description =
+      fmt::format("{}softmax, {} x {}, {}", c.logarithm ? "log-" : "", c.rows, c.cols, to_string(c.form));
   built.source = make_row_softmax(c);
   if (row.grid && row.grid->count() != built.source->launch().num_ctas()) {
     throw UnsupportedError(fmt::format("{} CTAs do not fit the shape, which needs {}", row.grid->count(),

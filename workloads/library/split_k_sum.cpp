@@ -7,9 +7,11 @@
 #include <string>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/split_sum.hpp"
 #include "workloads/library/cpp_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
+#include "workloads/library/nvjet.hpp"
 #include "workloads/library/row_shape.hpp"
 #include "workloads/library/shape.hpp"
 
@@ -17,10 +19,9 @@ namespace strata {
 namespace {
 
 constexpr const char* kKernel = "splitKreduce_kernel";
+constexpr std::uint64_t kMaxSplits = 256;
 
 bool matches(std::string_view canonical) { return calls_kernel(canonical, kKernel); }
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 /// The name does not say into how many parts cuBLAS split K; it splits until the CTAs fill the GPU once. The GEMMs
 /// whose accumulator type the name gives as float are nvjet kernels with one CTA per SM and small tiles (2 parts at M
@@ -35,6 +36,22 @@ std::uint32_t likely_splits(const GemmCells& g, bool nvjet, std::uint32_t num_sm
   if (nvjet) splits = std::bit_floor(std::max<std::uint64_t>(splits, 1));
   const std::uint64_t deepest = std::max<std::uint64_t>(2, k / 64);
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(splits, 2, deepest));
+}
+
+/// Parts that the GEMM before the sum made: grid z of CUTLASS kernels, CTAs per tile of nvjet kernels; 0 if unknown.
+std::uint32_t producer_splits(const LaunchRow& row, const GemmCells& g) {
+  if (!row.producer_grid) return 0;
+  if (row.producer_grid->z > 1) return row.producer_grid->z;
+  const std::string name = canonical_kernel_name(row.producer_kernel);
+  if (!name.starts_with("nvjet_") || name.find("splitK") == std::string::npos) return 0;
+  const NvjetName nvjet = parse_nvjet_name(name);
+  const auto clusters = [](std::uint64_t elements, std::uint32_t tile, std::uint32_t cluster) {
+    return ceil_div(ceil_div(elements, tile), cluster) * cluster;
+  };
+  const std::uint64_t tiles = clusters(static_cast<std::uint64_t>(g.m), nvjet.tile_m, nvjet.cluster_m) *
+                              clusters(static_cast<std::uint64_t>(g.n), nvjet.tile_n, nvjet.cluster_n);
+  const std::uint64_t splits = row.producer_grid->count() / tiles;
+  return splits > 1 && splits <= kMaxSplits ? static_cast<std::uint32_t>(splits) : 0;
 }
 
 /// splitKreduce_kernel<threads x, threads y, index, partial sums, output, ...>
@@ -54,7 +71,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.rows = static_cast<std::uint64_t>(g.m);
   c.cols = static_cast<std::uint64_t>(g.n);
   const bool nvjet = arguments.size() <= kAccumulator || arguments[kAccumulator] == "float";
-  c.splits = likely_splits(g, nvjet, std::max(1U, target.num_sms));
+  c.splits = producer_splits(row, g);
+  const bool known = c.splits > 0;
+  if (!known) c.splits = likely_splits(g, nvjet, std::max(1U, target.num_sms));
+  c.active_wavefronts = nvjet ? 2 : 1;
   c.registers = row.registers.value_or(32);
   c.name = name;
   check_memory(static_cast<double>(c.rows * c.cols) * (c.splits * bits_of(c.partial) + bits_of(c.output)) / 8, target);
@@ -62,12 +82,12 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   built.source = make_splitk_sum(c);
   expect_grid(row, built.source->launch().grid);
   built.description = fmt::format("sum of {} parts of {} x {}", c.splits, c.rows, c.cols);
-  built.notes.push_back(fmt::format("{} parts assumed", c.splits));
+  if (!known) built.notes.push_back(fmt::format("{} parts assumed", c.splits));
   return built;
 }
 
 }  // namespace
 
-FamilyParser split_k_sum_family() { return FamilyParser{"splitk_sum", &matches, &make, kKernel}; }
+FamilyParser split_k_sum_family() { return FamilyParser{"splitk_sum", &matches, &make, kKernel, true}; }
 
 }  // namespace strata

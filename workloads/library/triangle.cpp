@@ -41,10 +41,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     c.rows = matrix.rows;
     c.cols = matrix.cols;
   }
-  if (row.block) c.threads = static_cast<std::uint32_t>(row.block->count());
-  if (c.threads == 0 || c.threads > 1024 || c.threads % 32 != 0) {
-    throw UnsupportedError(fmt::format("{} threads per CTA; expected a multiple of 32 up to 1024", c.threads));
-  }
+  c.threads = threads_of(row, c.threads);
   c.registers = row.registers.value_or(30);
   c.name = name;
   if (row.grid) {  // a batch of matrices, all in one row of the grid

@@ -15,6 +15,11 @@ AddressMap::AddressMap(const GpuConfig& config) {
   for (std::uint32_t c = 0; c < channels && c < slice_of_channel_.size(); ++c) {
     slice_of_channel_[c] = static_cast<std::uint8_t>(c * slices_per_partition_ / channels);
   }
+  channels_of_slice_.fill(0);
+  for (std::uint32_t c = std::min(channels, static_cast<std::uint32_t>(slice_of_channel_.size())); c-- > 0;) {
+    first_channel_[slice_of_channel_[c]] = static_cast<std::uint8_t>(c);
+    ++channels_of_slice_[slice_of_channel_[c]];
+  }
   const std::uint32_t block = static_cast<std::uint32_t>(config.l2.home_interleave_bytes) / kLineBytes;
   block_shift_ = static_cast<std::uint32_t>(std::countr_zero(std::bit_floor(std::max(1U, block))));
   banks_ = std::bit_floor(static_cast<std::uint32_t>(config.hbm.bank_groups * config.hbm.banks_per_group));
@@ -24,6 +29,30 @@ AddressMap::AddressMap(const GpuConfig& config) {
   const std::uint64_t lines = static_cast<std::uint64_t>(config.l2.size_bytes) / kLineBytes;
   sets_per_slice_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(
       1, lines / static_cast<std::uint64_t>(config.l2.slices) / static_cast<std::uint64_t>(config.l2.ways)));
+  sets_ = FixedDivisor(sets_per_slice_);
+  const std::uint32_t dealt = blocks_per_super_.divisor() / partitions_ << block_shift_;
+  turns_per_super_ = (dealt + channels - 1) / channels;
+}
+
+std::uint32_t AddressMap::line_of(const Place& p) const {
+  const std::uint32_t round = p.tag / 2;
+  const std::uint32_t slice = p.set / sets_per_slice_;
+  const std::uint32_t set = (p.set % sets_per_slice_ + sets_per_slice_ - rotation(round)) % sets_per_slice_;
+  const std::uint32_t order = round * sets_per_slice_ + set;
+  const std::uint32_t turn = order / channels_of_slice_[slice];
+  const std::uint32_t local = first_channel_[slice] + order % channels_of_slice_[slice];
+  const std::uint32_t super = turn / turns_per_super_;
+  const std::uint32_t h = mix(super);
+  const std::uint32_t channels = channels_per_partition_.divisor();
+  const std::uint32_t offset = (local + channels - (h & 0xffffU) % channels) % channels;
+  const std::uint32_t dealt = turn % turns_per_super_ * channels + offset;
+  std::uint32_t index = dealt >> block_shift_;
+  if (partitions_ == 2) {
+    const std::uint32_t group = index;
+    index = 2 * group + ((p.tag + (h >> 20) + group) & 1U);
+  }
+  const std::uint32_t in_block = dealt & ((1U << block_shift_) - 1);
+  return ((super * blocks_per_super_.divisor() + index) << block_shift_) + in_block;
 }
 
 }  // namespace strata

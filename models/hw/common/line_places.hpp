@@ -39,9 +39,10 @@ class LinePlaceCache {
     for (std::uint32_t i = 0; i < c.count; ++i) {
       const std::uint32_t line = context_.line(c, i);
       const LineHome home = map_.home(line);
-      p.tag[i] = AddressMap::tag(line);
       p.slice[i] = static_cast<std::uint8_t>(home.slice);
-      p.set[i] = map_.set(p.tag[i], home.slice);
+      const AddressMap::Place place = map_.place(home);
+      p.set[i] = place.set;
+      p.tag[i] = place.tag;
       p.homes |= std::uint32_t{home.partition} << i;
     }
     return p;

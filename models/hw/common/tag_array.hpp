@@ -15,8 +15,8 @@
 namespace strata {
 
 /// At most 16 ways. What a hit needs (24-bit tags, valid sectors, LRU order) is one host cache line; what only misses
-/// and stores need is another. Tags are 32-bit names of lines. Where the set implies the upper 8 bits, which the owner
-/// knows, they are not compared (`wide` = false). A line whose lower 24 bits are all ones is never cached: that name
+/// and stores need is another. Tags are names of lines, of 24 bits or, where the owner
+/// needs them, of 32 (`wide`). A line whose lower 24 bits are all ones is never cached: that name
 /// marks an empty way.
 /// Not modelled: replacement other than LRU, way partitioning.
 class TagArray {
@@ -35,7 +35,7 @@ class TagArray {
   }
 
   struct Victim {
-    std::uint32_t tag = kEmpty;  ///< kEmpty: the way held nothing; the lower 24 bits alone are sure unless `wide`
+    std::uint32_t tag = kEmpty;  ///< kEmpty: the way held nothing
     std::uint8_t dirty = 0;
   };
 
@@ -124,7 +124,7 @@ class TagArray {
       if (nibble(r.pending, w) != 0) {
         continue;
       }
-      victim.tag = std::uint32_t{r.top[w]} << 24 | std::uint32_t{s.middle[w]} << 16 | low_of(s, w);
+      victim.tag = (wide_ ? std::uint32_t{r.top[w]} << 24 : 0U) | std::uint32_t{s.middle[w]} << 16 | low_of(s, w);
       victim.dirty = nibble(r.dirty, w);
       if ((victim.tag & kEmpty) == kEmpty) {
         victim.tag = kEmpty;
@@ -139,9 +139,6 @@ class TagArray {
     }
     return kMiss;
   }
-
-  [[nodiscard]] std::size_t num_sets() const { return sets_.size(); }
-  [[nodiscard]] std::uint32_t num_ways() const { return ways_; }
 
  private:
   struct alignas(64) Set {

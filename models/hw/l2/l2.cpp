@@ -23,7 +23,7 @@ L2::L2(Context& context, const AddressMap& map)
   const auto partitions = static_cast<std::size_t>(c.partitions);
   const std::uint32_t sets = map.sets_per_slice() * map.slices_per_partition();
   for (std::size_t p = 0; p < partitions; ++p) {
-    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways), !map.set_implies_top());
+    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways), !map.short_tags());
     fabric_.emplace_back(cycle, context.config->fabric.bytes_per_cycle);
   }
   slices_.resize(static_cast<std::size_t>(c.slices));
@@ -115,26 +115,33 @@ std::int64_t L2::bytes_of(const Chunk& chunk, std::uint32_t line_mask) const {
   return std::int64_t{sectors} * kSectorBytes;
 }
 
-template <typename SliceOf>
-Tick L2::take_read_ports(const Chunk& c, std::uint32_t partition, SliceOf slice_of) {
+Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
+                    const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port) {
   const Tick now = context_.now();
   Tick done = now;
   Slice* slices = &slice(partition, 0);
-  for (std::uint32_t i = 0; i < c.count; ++i) {
+  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
     const std::int64_t bytes = std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes;
-    done = std::max(done, slices[slice_of(i)].read.reserve(now, bytes));
+    done = std::max(done, (slices[slice_of[i]].*port).reserve(now, bytes));
   }
-  context_.counters.add(Counter::kLtsFromSmSectors, c.sectors + c.oob_sectors);
-  context_.counters.add(Counter::kLtsSectors, c.sectors + c.oob_sectors);
-  context_.counters.add(Counter::kLtsReadSectors, c.sectors + c.oob_sectors);
   return done;
+}
+
+void L2::count_read(const Chunk& c, std::uint32_t hit_sectors) {
+  const std::uint32_t sectors = c.sectors + c.oob_sectors;
+  context_.counters.add(Counter::kLtsFromSmSectors, sectors);
+  context_.counters.add(Counter::kLtsFromSmHitSectors, hit_sectors + c.oob_sectors);
+  context_.counters.add(Counter::kLtsSectors, sectors);
+  context_.counters.add(Counter::kLtsReadSectors, sectors);
 }
 
 void L2::read_at_near(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
+  const std::uint32_t all = (1U << c.count) - 1;
   if (const RecentReads::Entry* recent = recent_.find(c, context_.now())) {
-    const Tick done = take_read_ports(c, c.partition, [recent](std::uint32_t i) { return recent->slice[i]; });
-    context_.counters.add(Counter::kLtsFromSmHitSectors, c.sectors + c.oob_sectors);
+    const Tick done = take_ports(c, all, c.partition, recent->slice, &Slice::read);
+    count_read(c, c.sectors);
     c.ready = std::max(c.ready, done + hit_latency_);
     Chunk& leader = context_.chunks[recent->leader];
     if (leader.generation == recent->generation && !leader.replied) {
@@ -146,14 +153,13 @@ void L2::read_at_near(std::uint32_t chunk) {
   }
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition;
-  const std::uint32_t all = (1U << c.count) - 1;
   const std::uint32_t far = partition == 0 ? places.homes : ~places.homes & all;
   std::uint32_t misses = 0;
   std::uint32_t missed_sectors = 0;
   const Tick now = context_.now();
   find(places, all, partition);
   all_cached_ = true;
-  const Tick slice_done = take_read_ports(c, partition, [&places](std::uint32_t i) { return places.slice[i]; });
+  const Tick slice_done = take_ports(c, all, partition, places.slice, &Slice::read);
   for (std::uint32_t i = 0; i < c.count; ++i) {
     const bool is_far = (far >> i & 1) != 0;
     const std::uint8_t fetch = look_up(chunk, i, partition, places, !is_far || near_copy_on_fill_);
@@ -162,7 +168,7 @@ void L2::read_at_near(std::uint32_t chunk) {
       misses |= 1U << i;
     }
   }
-  context_.counters.add(Counter::kLtsFromSmHitSectors, c.sectors - missed_sectors + c.oob_sectors);
+  count_read(c, c.sectors - missed_sectors);
   c.ready = std::max(c.ready, slice_done + hit_latency_);
   if (all_cached_) {
     recent_.note(chunk, c, places, now);
@@ -197,15 +203,12 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t home_partition = c.partition ^ 1U;
   const Tick now = context_.now();
-  Tick slice_done = now;
+  const Tick slice_done = take_ports(c, line_mask, home_partition, places.slice, &Slice::read);
   std::uint32_t misses = 0;
   ++c.outstanding;
   find(places, line_mask, home_partition);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    slice_done =
-        std::max(slice_done, slice(home_partition, places.slice[i])
-                                 .read.reserve(now, std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes));
     if (look_up(chunk, i, home_partition, places, true) != 0) {
       misses |= 1U << i;
     } else if (near_copy_on_hit_) {
@@ -311,7 +314,7 @@ void L2::piece_done(std::uint32_t chunk) {
 void L2::evict(const TagArray::Victim& victim, std::uint32_t partition, std::uint32_t set) {
   if (victim.dirty != 0) {
     --dirty_[partition].dirty_lines;
-    write_backs_.push_back(WriteBack{map_.line_of(victim.tag, set), victim.dirty});
+    write_backs_.push_back(WriteBack{map_.line_of({set, victim.tag}), victim.dirty});
   }
 }
 
@@ -322,7 +325,7 @@ void L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partitio
     TagArray::Victim victim;
     index = tags.allocate(set, tag, victim);
     if (index == TagArray::kMiss) {
-      write_backs_.push_back(WriteBack{map_.line_of(tag, set), mask});  // every way is being filled: write through
+      write_backs_.push_back(WriteBack{map_.line_of({set, tag}), mask});  // every way is being filled: write through
       return;
     }
     evict(victim, partition, set);
@@ -345,7 +348,7 @@ void L2::limit_dirty(std::uint32_t partition) {
     if (index == TagArray::kMiss || tags_[partition].dirty(index) == 0) {
       continue;  // evicted or cleaned meanwhile
     }
-    write_backs_.push_back(WriteBack{map_.line_of(entry.tag, entry.set), tags_[partition].dirty(index)});
+    write_backs_.push_back(WriteBack{map_.line_of({entry.set, entry.tag}), tags_[partition].dirty(index)});
     tags_[partition].set_dirty(index, 0);
     --queue.dirty_lines;
   }
@@ -360,12 +363,10 @@ void L2::write_at_near(std::uint32_t chunk) {
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition;
   const Tick now = context_.now();
+  const Tick done = take_ports(c, (1U << c.count) - 1, partition, places.slice, &Slice::write);
   std::uint32_t far = 0;
-  Tick done = now;
   for (std::uint32_t i = 0; i < c.count; ++i) {
     const std::uint8_t mask = context_.mask(c, i);
-    done = std::max(
-        done, slice(partition, places.slice[i]).write.reserve(now, std::int64_t{count_sectors(mask)} * kSectorBytes));
     const std::uint32_t set = places.set[i];
     if ((places.homes >> i & 1) == partition) {
       mark_dirty(places.tag[i], mask, partition, set);
@@ -404,13 +405,10 @@ void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   Chunk& c = context_.chunks[chunk];
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition ^ 1U;
-  Tick done = context_.now();
+  const Tick done = take_ports(c, line_mask, partition, places.slice, &Slice::write);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::uint8_t mask = context_.mask(c, i);
-    done = std::max(done, slice(partition, places.slice[i])
-                              .write.reserve(context_.now(), std::int64_t{count_sectors(mask)} * kSectorBytes));
-    mark_dirty(places.tag[i], mask, partition, places.set[i]);
+    mark_dirty(places.tag[i], context_.mask(c, i), partition, places.set[i]);
   }
   const auto sectors = static_cast<std::uint64_t>(bytes_of(c, line_mask) / kSectorBytes);
   context_.counters.add(Counter::kLtsSectors, sectors);

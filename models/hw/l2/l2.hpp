@@ -67,11 +67,13 @@ class L2 {
   Slice& slice(std::uint32_t partition, std::uint32_t s) {
     return slices_[partition * map_.slices_per_partition() + s];
   }
-  /// Looks a wanted line up in one partition. Returns the sectors that must still be fetched; the others are ready or
-  /// the chunk has been added to the waiters of whoever fetches them.
-  /// Counts a read that SMs sent and books the data port of its lines' slices; returns when they have been read.
-  template <typename SliceOf>
-  Tick take_read_ports(const Chunk& c, std::uint32_t partition, SliceOf slice_of);
+  /// Books a data port of the slices that hold the lines of `line_mask`; returns when the last one is done.
+  Tick take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
+                  const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port);
+  /// Counts a read that SMs sent, of which `hit_sectors` need no fetch.
+  void count_read(const Chunk& c, std::uint32_t hit_sectors);
+  /// Looks a wanted line up in one partition, after find(). Returns the sectors that must still be fetched; the others
+  /// are ready or the chunk has been added to the waiters of whoever fetches them.
   std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
                        bool allocate);
   /// Finds lines in a partition (found_) and brings in what the misses among them will need.

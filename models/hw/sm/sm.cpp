@@ -16,9 +16,9 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
     : environment_(&environment), port_(&port), sm_cycle_(environment.context->time.sm), index_(index) {
   const GpuConfig& g = config();
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
-    issue_[s] = Resource(sm_cycle_, kScale);
-    mma_[s] = Resource(sm_cycle_, kScale);
-    auto& p = pipes_[s];
+    smsps_[s].issue = Resource(sm_cycle_, kScale);
+    smsps_[s].mma = Resource(sm_cycle_, kScale);
+    auto& p = smsps_[s].pipes;
     p[static_cast<std::size_t>(Pipe::kFma)] = Resource(sm_cycle_, scaled(g.sm.fma_per_cycle_smsp, kScale));
     p[static_cast<std::size_t>(Pipe::kAlu)] = Resource(sm_cycle_, scaled(g.sm.alu_per_cycle_smsp, kScale));
     p[static_cast<std::size_t>(Pipe::kFp64)] = Resource(sm_cycle_, scaled(g.sm.fp64_per_cycle_smsp, kScale));
@@ -30,7 +30,7 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   l1_tags_port_ = Resource(sm_cycle_, scaled(g.l1.tags_per_cycle, kScale));
   smem_read_ = Resource(sm_cycle_, g.smem.read_bytes_per_cycle);
   smem_fill_ = Resource(sm_cycle_, g.smem.fill_bytes_per_cycle);
-  tma_ = Resource(sm_cycle_, kScale);
+  tma_ = tma_bytes_ = Resource(sm_cycle_, kScale);
   dsmem_ = Resource(sm_cycle_, g.smem.dsmem_bytes_per_cycle);
   l1_sets_ = static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / TagArray::kMaxWays);
   l1_ = TagArray(l1_sets_, TagArray::kMaxWays, true);
@@ -138,16 +138,16 @@ void Sm::account(StackReason gap_reason, Tick begin, Tick end, StackReason reaso
 
 Tick Sm::issue_busy() const {
   Tick sum = 0;
-  for (const Resource& r : issue_) {
-    sum += r.busy();
+  for (const Smsp& s : smsps_) {
+    sum += s.issue.busy();
   }
   return sum / kSmsps;
 }
 
 Tick Sm::pipe_busy(Pipe p) const {
   Tick sum = 0;
-  for (const auto& smsp : pipes_) {
-    sum += smsp[static_cast<std::size_t>(p)].busy();
+  for (const Smsp& s : smsps_) {
+    sum += s.pipes[static_cast<std::size_t>(p)].busy();
   }
   return sum / kSmsps;
 }

@@ -147,12 +147,17 @@ class Sm {
     std::uint32_t chunk;
     Tick earliest;
   };
+  /// The lines of a box, where they follow a pattern: whole lines, or one line a row.
+  struct BoxLines {
+    LinePattern pattern;
+    std::uint32_t count = 0;  ///< 0 = there is no pattern
+  };
   /// A TMA load whose chunks are cut when there are credits for them. The lines follow `lines`, or are in `rest` when
   /// they follow no pattern.
   struct TmaJob {
     LinePattern lines;
-    std::uint32_t next = 0;   ///< lines already requested
     std::uint32_t total = 0;  ///< lines
+    std::uint32_t next = 0;   ///< lines already requested
     std::vector<LineAccess> rest;
     Chunk form;               ///< what all its chunks have in common; oob_sectors are the last one's
     Tick first = 0;           ///< the first chunk may leave
@@ -211,7 +216,7 @@ class Sm {
   void pump_tma();
   [[nodiscard]] static std::int64_t sectors_of(const TmaJob& job);
   [[nodiscard]] static std::uint32_t oob_sectors_of(const MemoryRef& m);
-  static bool box_pattern(const MemoryRef& m, TmaJob& job);
+  [[nodiscard]] static BoxLines box_lines(const MemoryRef& m);
   // sm_tensor.cpp
   void start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   [[nodiscard]] Tick mma_busy() const;
@@ -227,14 +232,19 @@ class Sm {
   std::uint32_t resident_ = 0;
   std::vector<Cta> ctas_;
 
-  std::array<Resource, kSmsps> issue_;
-  std::array<std::array<Resource, 8>, kSmsps> pipes_;  ///< by Pipe; kLsu and kTensor unused here
-  std::array<Resource, kSmsps> mma_;
+  /// A sub-partition: what one operation reserves lies together.
+  struct Smsp {
+    Resource issue;
+    Resource mma;
+    std::array<Resource, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
+  };
+  std::array<Smsp, kSmsps> smsps_;
   Resource lsu_;
   Resource l1_tags_port_;
   Resource smem_read_;
   Resource smem_fill_;
-  Resource tma_;
+  Resource tma_;        ///< takes one operation after another
+  Resource tma_bytes_;  ///< asks for their rows and bytes
   Resource dsmem_;
   TagArray l1_;
   std::uint32_t l1_sets_ = 1;
@@ -256,7 +266,6 @@ class Sm {
 
   std::vector<LineAccess> lines_;    ///< of the access being expanded, in first-touch order
   std::vector<LineAccess> fetched_;  ///< of the chunk being gathered
-  std::uint32_t oob_sectors_ = 0;
 
   CycleStack stack_{};
   Tick frontier_ = 0;

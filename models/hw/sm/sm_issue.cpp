@@ -182,12 +182,12 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     if (warps == 0) {
       continue;
     }
-    issued = std::max(issued, issue_[s].reserve(now, issue_units * warps));
+    issued = std::max(issued, smsps_[s].issue.reserve(now, issue_units * warps));
     if (mma_units > 0) {
-      mma_end = std::max(mma_end, mma_[s].reserve(now, mma_units * warps));
+      mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));
     }
     if (has_pipe) {
-      pipe_end = std::max(pipe_end, pipes_[s][pipe].reserve(now, pipe_units * warps));
+      pipe_end = std::max(pipe_end, smsps_[s].pipes[pipe].reserve(now, pipe_units * warps));
     }
   }
   if (op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync || op.pipe == Pipe::kLsu) {
@@ -234,7 +234,8 @@ Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation
   Tick result = issued;  // when an operation without memory or tensor work has its result
   if (op.smem_read_wavefronts + op.smem_write_wavefronts > 0 && op.kind != OpKind::kMemory &&
       op.kind != OpKind::kCpAsync) {
-    const Tick arrival = context().now();
+    const bool interleaved = op.kind == OpKind::kCompute || op.kind == OpKind::kMmaSync;
+    const Tick arrival = interleaved ? stream.started : context().now();
     Tick port = arrival;
     if (op.smem_read_wavefronts > 0) {
       port = smem_read_.reserve(arrival, std::int64_t{op.smem_read_wavefronts} * config().smem.read_bytes_per_cycle);

@@ -9,7 +9,6 @@ namespace strata {
 
 void Sm::collect_lines(const Operation& op, const Stream& stream) {
   lines_.clear();
-  oob_sectors_ = 0;
   const MemoryRef& m = op.mem;
   const auto add = [this](std::size_t from, std::uint64_t address, std::uint64_t bytes) {
     const std::uint64_t end = address + bytes - 1;
@@ -39,9 +38,9 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
       if (m.row_bytes == 0) {
         break;
       }
-      if (TmaJob box; box_pattern(m, box)) {
-        for (std::uint32_t i = 0; i < box.total; ++i) {
-          lines_.push_back(LineAccess{box.lines.line(i), box.lines.mask});
+      if (const BoxLines box = box_lines(m); box.count > 0) {
+        for (std::uint32_t i = 0; i < box.count; ++i) {
+          lines_.push_back(LineAccess{box.pattern.line(i), box.pattern.mask});
         }
       } else if (m.row_pitch == static_cast<std::int64_t>(m.row_bytes) || m.rows == 1) {
         // One contiguous run: its lines are distinct by construction.
@@ -54,7 +53,6 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
           add(may_share ? lines_.size() - 1 : lines_.size(), address, m.row_bytes);
         }
       }
-      oob_sectors_ = oob_sectors_of(m);
       break;
     }
     case Pattern::kLanes:
@@ -84,6 +82,9 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
 }
 
 std::uint32_t Sm::oob_sectors_of(const MemoryRef& m) {
+  if (m.pattern != Pattern::kBox || m.row_bytes == 0) {
+    return 0;
+  }
   const std::uint64_t first = m.address % kSectorBytes;
   return m.oob_rows * static_cast<std::uint32_t>((first + m.row_bytes + kSectorBytes - 1) / kSectorBytes);
 }

@@ -101,8 +101,8 @@ void Sm::run_tensor() {
 
 Tick Sm::mma_busy() const {
   Tick sum = 0;
-  for (const Resource& r : mma_) {
-    sum += r.busy();
+  for (const Smsp& s : smsps_) {
+    sum += s.mma.busy();
   }
   return sum / kSmsps;
 }

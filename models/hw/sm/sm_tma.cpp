@@ -18,38 +18,41 @@ void Sm::start_tma(std::uint32_t slot, std::uint32_t stream_index, const Operati
     start_tma_load(slot, stream_index, op, issued);
     return;
   }
-  const double busy = config().tma.issue_cycles + config().tma.row_cycles * op.mem.rows;
+  const double busy = std::max<double>(config().tma.issue_cycles, config().tma.row_cycles * op.mem.rows);
   const Tick engine = tma_.reserve(context().now(), std::llround(busy * kScale));
   start_store(slot, stream_index, op, std::max(issued, engine));
 }
 
-/// True when the box's lines follow a pattern, which is then in `job`: whole lines, or one line a row.
-bool Sm::box_pattern(const MemoryRef& m, TmaJob& job) {
+Sm::BoxLines Sm::box_lines(const MemoryRef& m) {
   const bool one_run = m.rows == 1 || m.row_pitch == static_cast<std::int64_t>(m.row_bytes);
   if (m.pattern != Pattern::kBox || m.row_bytes == 0 || m.rows == 0 || (!one_run && m.row_pitch % kLineBytes != 0)) {
-    return false;
+    return {};
   }
   const std::uint64_t offset = m.address % kLineBytes;
   const std::uint64_t rows = one_run ? 1 : m.rows;
   const std::uint64_t bytes = one_run ? std::uint64_t{m.rows} * m.row_bytes : m.row_bytes;
-  job.lines.first = static_cast<std::uint32_t>(m.address / kLineBytes);
-  job.lines.stride = static_cast<std::int32_t>(m.row_pitch / kLineBytes);
+  BoxLines box;
+  box.pattern.first = static_cast<std::uint32_t>(m.address / kLineBytes);
+  box.pattern.stride = static_cast<std::int32_t>(m.row_pitch / kLineBytes);
   if (offset + bytes <= kLineBytes) {
-    job.lines.mask = sector_mask(offset, offset + bytes - 1);
-    job.total = static_cast<std::uint32_t>(rows);
-    return true;
-  }
-  if (offset != 0 || bytes % kLineBytes != 0) {
-    return false;
+    box.pattern.mask = sector_mask(offset, offset + bytes - 1);
+    box.count = static_cast<std::uint32_t>(rows);
+    return box;
   }
   const std::uint64_t row_lines = bytes / kLineBytes;
-  job.total = static_cast<std::uint32_t>(rows * row_lines);
-  if (rows == 1) {
-    job.lines.stride = 1;
-    return true;
+  if (offset != 0 || bytes % kLineBytes != 0) {
+    return {};
   }
-  job.lines.row_shift = static_cast<std::uint8_t>(std::countr_zero(row_lines));
-  return std::has_single_bit(row_lines) && row_lines <= kChunkLines;
+  box.count = static_cast<std::uint32_t>(rows * row_lines);
+  if (rows == 1) {
+    box.pattern.stride = 1;
+    return box;
+  }
+  if (!std::has_single_bit(row_lines) || row_lines > kChunkLines) {
+    return {};
+  }
+  box.pattern.row_shift = static_cast<std::uint8_t>(std::countr_zero(row_lines));
+  return box;
 }
 
 void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
@@ -60,15 +63,15 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     tma_warm_ = true;
     latency += cycles(t.descriptor_miss_cycles);
   }
+  const std::uint32_t oob = oob_sectors_of(op.mem);
   TmaJob job;
-  std::uint32_t oob = 0;
-  if (box_pattern(op.mem, job)) {
-    oob = oob_sectors_of(op.mem);
+  if (const BoxLines box = box_lines(op.mem); box.count > 0) {
+    job.lines = box.pattern;
+    job.total = box.count;
   } else {
     collect_lines(op, cta.streams[stream_index]);
     job.rest = lines_;
     job.total = static_cast<std::uint32_t>(lines_.size());
-    oob = oob_sectors_;
   }
   if (job.total == 0) {
     const std::uint32_t none = new_transfer(slot, stream_index, op);
@@ -82,7 +85,7 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
   const std::uint16_t mask = cta.cluster == kNoHandle ? std::uint16_t{0} : op.mem.multicast;
   Chunk& form = job.form;
   form.sm = index_;
-  form.partition = port_->partition & 1U;
+  form.partition = port_->partition;
   form.multicast = mask;
   form.deliveries = 1;
   form.transfer = primary;
@@ -127,10 +130,11 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
   const std::int64_t sectors = sectors_of(job) + oob;
   const double bytes = static_cast<double>(sectors * kSectorBytes);
   const double busy = std::max((op.mem.rows + op.mem.oob_rows) * t.row_cycles, bytes / t.bytes_per_cycle);
-  tma_.reserve(now, std::llround(busy * kScale));
+  // Descriptors of one operation are worked on while another's bytes are asked for.
+  const Tick asked = tma_bytes_.reserve(begin, std::llround(busy * kScale));
   context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
   job.interval_units = std::llround(busy * kScale / chunks);
-  job.first = std::max(begin, issued) + latency + job.interval_units * sm_cycle_ / kScale;
+  job.first = std::max(asked - job.interval_units * (chunks - 1) * sm_cycle_ / kScale, issued) + latency;
   tma_queue_.push(std::move(job));
   pump();
 }

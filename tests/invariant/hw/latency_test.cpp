@@ -84,10 +84,10 @@ TEST_CASE("Latency: an L1 hit takes 32 cycles", "[invariant][latency][l1]") {
   CHECK((three - one) / (4.0 * 32.0) == Approx(32).epsilon(0.05));
 }
 
-TEST_CASE("Latency: a shared-memory load takes 29 cycles", "[invariant][latency][smem]") {
+TEST_CASE("Latency: a shared-memory load takes 23 cycles", "[invariant][latency][smem]") {
   const double shorter = run(h100(), *make_shared_chain(100)).sm_cycles;
   const double longer = run(h100(), *make_shared_chain(300)).sm_cycles;
-  CHECK((longer - shorter) / 200.0 == Approx(29).epsilon(0.05));
+  CHECK((longer - shorter) / 200.0 == Approx(23).epsilon(0.05));
 }
 
 TEST_CASE("Latency: a hit in the near L2 partition takes about 262 cycles", "[invariant][latency][l2]") {

@@ -53,6 +53,23 @@ TEST_CASE("launch table: reads what is known and leaves the rest empty") {
   CHECK_FALSE(table.next(job));
 }
 
+TEST_CASE("launch table: sums of splits know the launch before them, of the same case only") {
+  const std::string sum = "void cublasLt::splitKreduce_kernel<32, 16, int, float>(int)";
+  const TemporaryTable file(std::string(kHeader) + "g,1,gemm,bf16,s,nvjet,2x64x1,,,,,,,\n" + "g,2,gemm,bf16,s,\"" +
+                            sum + "\",,,,,,,,\n" + "g,3,gemm,bf16,s,nvjet,,,,,,,,\n" + "h,1,gemm,bf16,s,\"" + sum +
+                            "\",,,,,,,,\n");
+  LaunchTable table(file.path);
+  LaunchJob job;
+  REQUIRE(table.next(job));
+  REQUIRE(table.next(job));
+  CHECK(job.row.producer_kernel == "nvjet");
+  CHECK(job.row.producer_grid == Dim3{2, 64, 1});
+  REQUIRE(table.next(job));
+  CHECK(job.row.producer_kernel.empty());
+  REQUIRE(table.next(job));
+  CHECK(job.row.producer_kernel.empty());
+}
+
 TEST_CASE("launch table: a cell that cannot be read is named with file, line and column") {
   expect_error("g,1,gemm,bf16,s,k,2x66,,,,,,,\n", "2: grid_dim: '2x66' is not three dimensions");
   expect_error("g,1,gemm,bf16,s,k,,,,1.5,,,,\n", "2: regs: '1.5' is not a whole number");

@@ -4,49 +4,14 @@
 #include <string>
 
 #include "sim/base/error.hpp"
-#include "tests/support/recorded_rows.hpp"
-#include "tests/support/trace_totals.hpp"
+#include "tests/support/family_conformance.hpp"
 #include "workloads/library/resolve.hpp"
 
 using namespace strata;
 
-namespace {
-
-double error_of(std::uint64_t counted, double recorded) {
-  return recorded == 0 ? static_cast<double>(counted) : (static_cast<double>(counted) - recorded) / recorded;
-}
-
-struct Means {
-  double instructions = 0;
-  double wavefronts = 0;
-  std::size_t launches = 0;
-};
-
-template <typename Check>
-Means check_family(const std::string& family, Check&& check) {
-  const test::RecordedRows rows("h100-sxm5-80gb/library_kernels.csv");
-  Means means;
-  for (const test::RecordedRow& row : rows.all()) {
-    if (row.split != "calibration" || family_of(row.launch.kernel) != family) continue;
-    INFO(row.launch.case_name << " " << row.launch.seq << " " << row.launch.kernel);
-    const BuiltKernel built = resolve_launch(row.launch, test::hopper_facts());
-    REQUIRE(built.source->launch().grid.count() == row.launch.grid->count());
-    const std::uint64_t stride = std::max<std::uint64_t>(1, built.source->launch().num_ctas() / 8192);
-    const test::TraceTotals totals = test::trace_totals(*built.source, stride);
-    check(row, totals);
-    if (row.number("warp_insts") > 10000) {
-      means.instructions += std::abs(error_of(totals.warp_insts, row.number("warp_insts")));
-      means.wavefronts += std::abs(error_of(totals.smem_wavefronts, row.number("smem_wavefronts")));
-      ++means.launches;
-    }
-  }
-  REQUIRE(means.launches > 0);
-  means.instructions /= static_cast<double>(means.launches);
-  means.wavefronts /= static_cast<double>(means.launches);
-  return means;
-}
-
-}  // namespace
+using test::check_family;
+using test::error_of;
+using Means = test::FamilyMeans;
 
 TEST_CASE("FlashAttention-2: counts of recorded launches", "[workloads][attention][conformance]") {
   const Means means = check_family("flash_attention_2", [](const test::RecordedRow& row, const test::TraceTotals& t) {

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
-#include "tests/support/recorded_rows.hpp"
+#include "tests/support/launch_rows.hpp"
 #include "workloads/library/nvjet.hpp"
 #include "workloads/library/shape.hpp"
 
@@ -12,20 +12,7 @@ using namespace strata;
 namespace {
 
 LaunchRow gemm_row(const std::string& kernel, const std::string& shape) {
-  LaunchRow row;
-  row.op = "gemm";
-  row.kernel = kernel;
-  row.shape = shape;
-  return row;
-}
-
-std::string reason(const LaunchRow& row, const TargetFacts& target = test::hopper_facts()) {
-  try {
-    (void)resolve_launch(row, target);
-  } catch (const UnsupportedError& error) {
-    return error.what();
-  }
-  return {};
+  return test::launch_row("gemm", kernel, shape);
 }
 
 }  // namespace
@@ -92,24 +79,32 @@ TEST_CASE("nvjet: other tiles, clusters and layouts of the grammar build", "[wor
         "nvjet_sm90_tst_64x16_64x16_2x4_h_bz_TNT", "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_TNT",
         "nvjet_sm90_hsh_256x128_64x4_2x1_v_bz_coopA_NNT", "nvjet_sm90_tst_128x128_64x6_2x1_v_bz_NTN"}) {
     INFO(name);
-    CHECK(reason(gemm_row(name, "128,768,768,TN")).empty());
+    CHECK(test::unsupported_reason(gemm_row(name, "128,768,768,TN")).empty());
     CHECK(family_of(name) == "nvjet");
   }
 }
 
 TEST_CASE("launches that cannot be simulated say why in words", "[workloads][library]") {
-  CHECK(reason(gemm_row("nvjte_sm90_tst_64x8", "8,8,8,TN")).find("the nearest is nvjet") != std::string::npos);
-  CHECK(reason(gemm_row("", "8,8,8,TN")).find("missing") != std::string::npos);
+  CHECK(test::unsupported_reason(gemm_row("nvjte_sm90_tst_64x8", "8,8,8,TN")).find("the nearest is nvjet") !=
+        std::string::npos);
+  CHECK(test::unsupported_reason(gemm_row("", "8,8,8,TN")).find("missing") != std::string::npos);
   const std::string kernel = "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT";
-  CHECK(reason(gemm_row(kernel, "")).find("M,N,K,layout") != std::string::npos);
-  CHECK(reason(gemm_row(kernel, "8,0,8,TN")).find("cell 2") != std::string::npos);
-  CHECK(reason(gemm_row(kernel, "8,64,33,TN")).find("16 B") != std::string::npos);
-  CHECK(reason(gemm_row(kernel, "8,64,64,TN"), test::ampere_facts()).find("wgmma") != std::string::npos);
+  CHECK(test::unsupported_reason(gemm_row(kernel, "")).find("M,N,K,layout") != std::string::npos);
+  CHECK(test::unsupported_reason(gemm_row(kernel, "8,0,8,TN")).find("cell 2") != std::string::npos);
+  CHECK(test::unsupported_reason(gemm_row(kernel, "8,64,33,TN")).find("16 B") != std::string::npos);
+  CHECK(test::unsupported_reason(gemm_row(kernel, "8,64,64,TN"), test::ampere_facts()).find("wgmma") !=
+        std::string::npos);
   CHECK(family_of("my_kernel").empty());
 }
 
 TEST_CASE("shape cells: numbers, flags and errors", "[workloads][library]") {
   CHECK(parse_gemm_shape("1, 2,3").layout == "TN");
+  CHECK(parse_gemm_shape("1,2,3").batch == 1);
+  CHECK(parse_gemm_shape("7,1,2,3").batch == 7);
+  CHECK(parse_gemm_shape("7,1,2,3,nn").layout == "nn");
+  CHECK(parse_gemm_shape("7,1,2,3,nn").k == 3);
+  CHECK_THROWS_AS(parse_gemm_shape("1,2,TN"), UnsupportedError);
+  CHECK_THROWS_AS(parse_gemm_shape("1,2,3,4,5"), UnsupportedError);
   const AttentionCells attention = parse_attention_shape("1,32,8,1,8192,128,1,flash");
   CHECK(attention.kv_heads == 8);
   CHECK(attention.causal);

@@ -1,0 +1,166 @@
+/// strata calibrate: from measured microbenchmarks to a GPU description, with an accuracy card.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "sim/app/command.hpp"
+#include "sim/app/gpu_option.hpp"
+#include "sim/app/jobs_option.hpp"
+#include "sim/app/kernel_comparison.hpp"
+#include "sim/app/microbench/compare.hpp"
+#include "sim/app/microbench/fits.hpp"
+#include "sim/app/output_file.hpp"
+#include "sim/app/progress.hpp"
+#include "sim/base/error.hpp"
+#include "validation/calibrate/derive.hpp"
+#include "validation/calibrate/identity.hpp"
+
+namespace strata::app {
+
+namespace {
+
+constexpr double kPercent = 100;
+
+struct CalibrateOptions {
+  GpuChoice gpu;
+  std::string data;
+  std::string name;
+  std::string out;
+  std::string kernels;
+  bool no_fit = false;
+  bool no_score = false;
+  int jobs = 1;
+};
+
+void print_derived(const Derivation& derived) {
+  fmt::print("\nmeasured directly\n");
+  for (const DerivedValue& v : derived.values) {
+    fmt::print("  {:<38} {:>10g} -> {:<10g} {}\n", v.key, v.before, v.after, v.source);
+  }
+}
+
+void print_fitted(const FitRun& fits) {
+  fmt::print("\nfitted, each to the microbenchmark that isolates it\n");
+  for (const FittedValue& v : fits.values) {
+    fmt::print("  {:<38} {:>10g} -> {:<10g} error {:.1f} -> {:.1f} %, {} simulations: {}\n", v.key, v.before, v.after,
+               kPercent * v.error_before, kPercent * v.error_after, v.simulations, v.points);
+  }
+}
+
+void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescription& d) {
+  fmt::print("\nnot measured, kept from the base description\n");
+  for (const auto& list : {derived.missing, fits.missing}) {
+    for (const std::string& line : list) {
+      fmt::print("  {}\n", line);
+    }
+  }
+  fmt::print("  values from literature or inferred: {}\n", fmt::join(unmeasured_keys(d), ", "));
+}
+
+void print_microbench(const MicrobenchComparison& before, const MicrobenchComparison& after) {
+  fmt::print("\nmicrobenchmarks (calibration), mean absolute error in %\n  {:<52} {:>6} {:>8} {:>8}\n", "", "points",
+             "before", "after");
+  for (std::size_t i = 0; i < after.groups.size(); ++i) {
+    fmt::print("  {:<52} {:>6} {:>8.1f} {:>8.1f}\n", after.groups[i].name, after.groups[i].points.size(),
+               kPercent * before.groups[i].mean_abs_error(), kPercent * after.groups[i].mean_abs_error());
+  }
+  for (const PointKind kind : {PointKind::kLatency, PointKind::kRate, PointKind::kCold, PointKind::kTraffic}) {
+    const auto a = before.mean_abs_error(kind);
+    const auto b = after.mean_abs_error(kind);
+    if (a && b) {
+      fmt::print("  all points of kind {:<33} {:>6} {:>8.1f} {:>8.1f}\n", to_string(kind), "", kPercent * *a,
+                 kPercent * *b);
+    }
+  }
+}
+
+void print_kernels(const Comparison& before, const Comparison& after) {
+  fmt::print("\nkernels, mean absolute error of sm_cycles in %; validation rows enter no choice\n");
+  for (std::size_t s = 0; s < after.splits.size(); ++s) {
+    const auto line = [&](const std::string& name, const GroupScore& a, const GroupScore& b) {
+      if (b.of(Quantity::kSmCycles).n > 0) {
+        fmt::print("  {:<14} {:<30} {:>5} {:>8.1f} {:>8.1f}\n", after.splits[s].name, name, b.of(Quantity::kSmCycles).n,
+                   kPercent * a.of(Quantity::kSmCycles).mean_abs, kPercent * b.of(Quantity::kSmCycles).mean_abs);
+      }
+    };
+    for (std::size_t f = 0; f < after.splits[s].families.size(); ++f) {
+      line(after.splits[s].families[f].name, before.splits[s].families[f], after.splits[s].families[f]);
+    }
+    line("overall", before.splits[s].overall, after.splits[s].overall);
+  }
+}
+
+/// Before and after on the microbenchmarks and, where a file is given, on measured kernels.
+void score_both(const CalibrateOptions& options, const MicrobenchData& data, const GpuConfig& before,
+                const GpuConfig& after) {
+  Progress progress("calibrate");
+  MicrobenchOptions run;
+  run.jobs = options.jobs;
+  run.progress = [&](std::size_t done, std::size_t of) { progress.show(fmt::format("scored {} of {}", done, of)); };
+  print_microbench(compare_microbench(before, data, run), compare_microbench(after, data, run));
+  if (options.kernels.empty()) {
+    return;
+  }
+  const MeasuredFile file = read_measured(options.kernels, after.chip.name);
+  KernelComparisonOptions kernels;
+  kernels.cycles_only = true;
+  kernels.jobs = options.jobs;
+  kernels.progress = run.progress;
+  print_kernels(compare_kernels(before, file, kernels), compare_kernels(after, file, kernels));
+}
+
+int calibrate(const CalibrateOptions& options) {
+  const GpuDescription base = load_gpu(options.gpu);
+  const std::string folder = options.data.empty() ? default_microbench_folder(base.config.chip.name) : options.data;
+  GpuDescription described = base;
+  apply_identity(folder, options.name.empty() ? base.config.chip.name : options.name, described);
+  validate_config(described.config);
+  const MicrobenchData data = read_microbench(folder, described.config);
+  OutputSet outputs;
+  const auto out = outputs.open(options.out, "--out");
+  const GpuConfig before = described.config;
+  const Derivation derived = derive_parameters(data, described);
+  fmt::print("{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
+             data.rows.size(), data.product, data.runs.size(), base.config.chip.name);
+  print_derived(derived);
+  FitRun fits;
+  if (!options.no_fit) {
+    Progress progress("calibrate");
+    fits =
+        fit_parameters(data, described, options.jobs, [&](const std::string& key) { progress.show("fitting " + key); });
+    print_fitted(fits);
+  }
+  validate_config(described.config);
+  print_missing(derived, fits, described);
+  if (!options.no_score) {
+    score_both(options, data, before, described.config);
+  }
+  if (out) {
+    outputs[*out].write(effective_config(described));
+  }
+  outputs.commit();
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("calibrate", "makes a GPU description from measured microbenchmarks, with an accuracy card");
+  auto options = std::make_shared<CalibrateOptions>();
+  add_gpu_options(*command, options->gpu);
+  command->add_option("--data", options->data,
+                      "folder that validation/microbench/run_all.sh filled, or a folder of such folders");
+  command->add_option("--name", options->name, "name of the new description; default: that of --gpu");
+  command->add_option("--out", options->out, "the description as YAML, every value with its origin");
+  command->add_option("--kernels", options->kernels,
+                      "measured CSV as of validate --data: scored before and after, calibration and validation apart");
+  command->add_flag("--no-fit", options->no_fit, "only what is measured directly");
+  command->add_flag("--no-score", options->no_score, "does not simulate all microbenchmarks before and after");
+  add_jobs_option(*command, options->jobs);
+  command->callback([options, &action] { action = [options] { return calibrate(*options); }; });
+}
+
+}  // namespace strata::app

@@ -1,0 +1,137 @@
+#include "sim/app/microbench/compare.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "sim/app/microbench/point.hpp"
+#include "sim/base/error.hpp"
+#include "sim/config/gpu_description.hpp"
+
+namespace strata::app {
+
+namespace {
+
+struct Task {
+  std::string key;
+  std::function<std::unique_ptr<TraceSource>()> make;
+  double sm_clock_mhz = 0;
+  bool as_profiled = false;
+  MicrobenchRun run;
+};
+
+struct MappedRow {
+  const MicrobenchRow* row = nullptr;
+  MicrobenchPoint point;
+  std::vector<std::size_t> tasks;
+};
+
+/// The clock to simulate at. Short measurements read the clock within 1.5 %: those are taken as the maximum.
+double clock_of(const MicrobenchRow& row, const GpuConfig& gpu) {
+  constexpr double kKnown = 500;
+  constexpr double kNoise = 0.985;
+  const double most = gpu.clocks.sm_max_mhz;
+  return row.sm_clock_mhz < kKnown || row.sm_clock_mhz >= kNoise * most ? most : std::round(row.sm_clock_mhz);
+}
+
+bool wanted(const MicrobenchRow& row, const Mapping& mapping, const std::string& only) {
+  return only.empty() || row.bench == only ||
+         (mapping.point && mapping.point->benchmark.find(only) != std::string::npos);
+}
+
+/// The state in which the programs time themselves: every page has been touched by the launches before.
+GpuConfig with_warm_pages(GpuConfig gpu) {
+  gpu.tlb.cold_miss_cycles = 0;
+  return gpu;
+}
+
+void run_all(const GpuConfig& gpu, std::vector<Task>& tasks, const MicrobenchOptions& options) {
+  const GpuConfig warm = with_warm_pages(gpu);
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> done{0};
+  const auto worker = [&](int /*thread*/) {
+    for (std::size_t i = next.fetch_add(1); i < tasks.size(); i = next.fetch_add(1)) {
+      Task& t = tasks[i];
+      t.run = run_microbench(t.as_profiled ? gpu : warm, *t.make(), t.sm_clock_mhz);
+      const std::size_t finished = done.fetch_add(1) + 1;
+      if (options.progress) {
+        options.progress(finished, tasks.size());
+      }
+    }
+  };
+  tbb::task_arena arena(options.jobs);
+  arena.execute([&] { tbb::parallel_for(0, options.jobs, worker, tbb::simple_partitioner{}); });
+}
+
+MicrobenchGroup& group_named(MicrobenchComparison& comparison, const std::string& name) {
+  const auto at = std::find_if(comparison.groups.begin(), comparison.groups.end(),
+                               [&](const MicrobenchGroup& g) { return g.name == name; });
+  if (at != comparison.groups.end()) {
+    return *at;
+  }
+  comparison.groups.push_back(MicrobenchGroup{name, {}, known_gap(name)});
+  return comparison.groups.back();
+}
+
+}  // namespace
+
+MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchData& data,
+                                        const MicrobenchOptions& options) {
+  MicrobenchComparison out;
+  out.gpu = gpu.chip.name;
+  out.product = data.product;
+  out.runs = data.runs;
+  const Placement placement(gpu);
+  std::vector<MappedRow> rows;
+  std::vector<Task> tasks;
+  std::map<std::string, std::size_t> known;
+  for (const MicrobenchRow& row : data.rows) {
+    Mapping mapping = map_point(row, placement);
+    if (!wanted(row, mapping, options.only)) {
+      continue;
+    }
+    if (!mapping.point || row.value == 0) {
+      ++out.not_simulated[row.bench + ": " + (mapping.point ? std::string("nothing measured") : mapping.reason)];
+      continue;
+    }
+    MappedRow mapped{&row, std::move(*mapping.point), {}};
+    const double clock = clock_of(row, gpu);
+    for (PointTrace& trace : mapped.point.traces) {
+      const auto [at, fresh] = known.try_emplace(fmt::format("{} @{}", trace.key, clock), tasks.size());
+      if (fresh) {
+        tasks.push_back(Task{at->first, std::move(trace.make), clock, mapped.point.as_profiled, {}});
+      }
+      mapped.tasks.push_back(at->second);
+    }
+    rows.push_back(std::move(mapped));
+  }
+  if (rows.empty()) {
+    throw InputError(
+        Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
+  }
+  run_all(gpu, tasks, options);
+  for (const MappedRow& mapped : rows) {
+    std::vector<const MicrobenchRun*> runs;
+    for (const std::size_t t : mapped.tasks) {
+      runs.push_back(&tasks[t].run);
+    }
+    MicrobenchPointResult result;
+    result.row = *mapped.row;
+    result.kind = mapped.point.kind;
+    result.simulated = mapped.point.value(runs);
+    group_named(out, mapped.point.benchmark).points.push_back(std::move(result));
+  }
+  return out;
+}
+
+std::string default_microbench_folder(const std::string& gpu_name) {
+  return (config_dir().parent_path() / "validation" / "data" / gpu_name / "microbench").string();
+}
+
+}  // namespace strata::app

@@ -1,0 +1,27 @@
+/// Measured microbenchmarks against the simulator: every row that has a trace, simulated once per distinct trace.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "validation/compare/microbench_comparison.hpp"
+
+namespace strata::app {
+
+struct MicrobenchOptions {
+  std::string only;  ///< program or part of a microbenchmark's name; empty = all
+  int jobs = 1;
+  std::function<void(std::size_t done, std::size_t of)> progress;  ///< may be empty; any thread
+};
+
+/// Throws InputError when no row of `data` is left by `only`, and what simulate() throws.
+[[nodiscard]] MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchData& data,
+                                                      const MicrobenchOptions& options);
+
+/// Where the measurements of a GPU are kept when --data is not given: validation/data/NAME/microbench beside configs.
+[[nodiscard]] std::string default_microbench_folder(const std::string& gpu_name);
+
+/// Why a microbenchmark misses its aim, where that is known; empty otherwise.
+[[nodiscard]] std::string known_gap(const std::string& benchmark);
+
+}  // namespace strata::app

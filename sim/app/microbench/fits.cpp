@@ -1,0 +1,149 @@
+#include "sim/app/microbench/fits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/app/microbench/compare.hpp"
+#include "validation/calibrate/description.hpp"
+#include "validation/calibrate/fit.hpp"
+
+namespace strata::app {
+
+namespace {
+
+struct PointName {
+  const char* bench = nullptr;
+  const char* series = nullptr;
+  double x = 0;
+};
+
+struct FitRule {
+  const char* key;
+  double low;
+  double high;
+  double precision;
+  bool whole;
+  std::array<PointName, 3> points;  ///< those with a name
+};
+
+// The order matters: the latency of an L2 hit before what lies behind it, latencies before rates.
+constexpr std::array<FitRule, 10> kFits{{
+    {"xbar.request_latency_cycles", 10, 200, 0.5, true, {{{"latency", "load_cg_after_4_passes", 8192}}}},
+    {"hbm.controller_latency_ns", 20, 400, 0.5, false, {{{"latency", "load_cg_after_1_passes", 131072}}}},
+    {"tma.latency_cycles", 0, 400, 0.5, true, {{{"latency", "bulk_l2_hit", 128}, {"latency", "bulk_l2_hit", 1024}}}},
+    {"sm.barrier_latency_cycles",
+     1,
+     200,
+     0.5,
+     true,
+     {{{"barrier", "syncthreads", 128}, {"barrier", "syncthreads", 256}, {"barrier", "syncthreads", 384}}}},
+    {"sm.cluster_barrier_latency_cycles",
+     10,
+     1000,
+     0.5,
+     true,
+     {{{"barrier", "cluster_barrier_relaxed", 2}, {"barrier", "cluster_barrier_relaxed", 4}}}},
+    {"sm.cta_launch_cycles",
+     10,
+     2000,
+     0.5,
+     true,
+     {{{"launch", "one_per_sm_10k_end_to_next_start", 128}, {"launch", "one_per_sm_long_end_to_next_start", 128}}}},
+    {"l1.outstanding_sectors",
+     128,
+     4096,
+     16,
+     true,
+     {{{"l2_fabric", "again_side0", 1}, {"l2_fabric", "again_side1", 1}}}},
+    {"fabric.bytes_per_cycle",
+     64,
+     4096,
+     8,
+     true,
+     {{{"l2_fabric", "after_other_side_side0", 66}, {"l2_fabric", "after_other_side_side1", 66}}}},
+    {"hbm.trtw_ns", 0.5, 60, 0.1, false, {{{"hbm", "mix_2r1w_pad0", 0.6666666667}, {"hbm", "mix_1r1w_pad0", 0.5}}}},
+    {"launch.overhead_before_us", 0.05, 10, 0.01, false, {{{"launch", "empty_128_threads", 1}}}},
+}};
+
+MicrobenchData points_of(const MicrobenchData& data, const FitRule& rule) {
+  MicrobenchData out;
+  out.product = data.product;
+  out.runs = data.runs;
+  for (const MicrobenchRow& row : data.rows) {
+    const bool wanted = std::any_of(rule.points.begin(), rule.points.end(), [&](const PointName& p) {
+      return p.bench != nullptr && row.bench == p.bench && row.series == p.series && row.x == p.x &&
+             (row.metric.empty() || row.metric == "sm__cycles_elapsed.max");
+    });
+    if (wanted) {
+      out.rows.push_back(row);
+    }
+  }
+  return out;
+}
+
+double mean_abs_error(const GpuConfig& gpu, const MicrobenchData& points, int jobs) {
+  MicrobenchOptions options;
+  options.jobs = jobs;
+  const MicrobenchComparison comparison = compare_microbench(gpu, points, options);
+  double sum = 0;
+  for (const MicrobenchGroup& group : comparison.groups) {
+    for (const MicrobenchPointResult& p : group.points) {
+      sum += std::abs(p.error());
+    }
+  }
+  return sum / static_cast<double>(comparison.num_points());
+}
+
+FittedValue fit_one(const FitRule& rule, const MicrobenchData& points, GpuDescription& d, int jobs) {
+  FitOptions o;
+  o.low = rule.low;
+  o.high = rule.high;
+  o.start = std::clamp(value_of(d, rule.key), rule.low, rule.high);
+  o.whole = rule.whole;
+  o.precision = rule.precision;
+  const FitOutcome fit = fit_parameter(o, [&](double value) {
+    GpuDescription tried = d;
+    set_value(tried, rule.key, fmt::format("{:.6g}", value), "fitted", {});
+    return mean_abs_error(tried.config, points, jobs);
+  });
+  FittedValue out;
+  out.key = rule.key;
+  out.before = value_of(d, rule.key);
+  out.after = rule.whole ? fit.value : std::round(fit.value * 100) / 100;
+  out.error_before = fit.objective_before;
+  out.error_after = fit.objective_after;
+  out.simulations = fit.evaluations;
+  for (const MicrobenchRow& row : points.rows) {
+    out.points +=
+        fmt::format("{}{} {} at {:g} {}", out.points.empty() ? "" : ", ", row.bench, row.series, row.x, row.x_unit);
+  }
+  out.solved = points.rows.size() == 1;
+  set_value(d, rule.key, fmt::format("{:.6g}", out.after), out.solved ? "measured" : "fitted",
+            fmt::format("{} microbenchmark: {}", out.solved ? "solved for the" : "fitted to the", out.points));
+  return out;
+}
+
+}  // namespace
+
+FitRun fit_parameters(const MicrobenchData& data, GpuDescription& description, int jobs,
+                      const std::function<void(const std::string& key)>& progress) {
+  FitRun out;
+  for (const FitRule& rule : kFits) {
+    const MicrobenchData points = points_of(data, rule);
+    if (points.rows.empty()) {
+      out.missing.push_back(
+          fmt::format("{}: {} {} was not measured", rule.key, rule.points[0].bench, rule.points[0].series));
+      continue;
+    }
+    if (progress) {
+      progress(rule.key);
+    }
+    out.values.push_back(fit_one(rule, points, description, jobs));
+  }
+  return out;
+}
+
+}  // namespace strata::app

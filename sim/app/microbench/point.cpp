@@ -1,0 +1,75 @@
+#include "sim/app/microbench/point.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace strata::app {
+
+Mapping not_simulated(std::string reason) { return Mapping{std::nullopt, std::move(reason)}; }
+
+Mapping one_trace(std::string benchmark, PointKind kind, std::string key,
+                  std::function<std::unique_ptr<TraceSource>()> make,
+                  std::function<double(const MicrobenchRun&)> value) {
+  MicrobenchPoint p;
+  p.benchmark = std::move(benchmark);
+  p.kind = kind;
+  p.traces.push_back(PointTrace{std::move(key), std::move(make)});
+  p.value = [value = std::move(value)](std::span<const MicrobenchRun* const> runs) { return value(*runs.front()); };
+  return Mapping{std::move(p), {}};
+}
+
+Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
+  if (row.bench == "latency") return map_latency(row);
+  if (row.bench == "l2_bandwidth") return map_l2_bandwidth(row, placement);
+  if (row.bench == "l2_fabric") return map_l2_fabric(row, placement);
+  if (row.bench == "l2_partition") return map_l2_partition(row, placement);
+  if (row.bench == "lrc" || row.bench == "lrc_cold") return map_lrc(row, placement);
+  if (row.bench == "hbm") return map_hbm(row);
+  if (row.bench == "hbm_traffic") return map_hbm_traffic(row);
+  if (row.bench == "shared_memory") return map_shared_memory(row);
+  if (row.bench == "alu") return map_alu(row);
+  if (row.bench == "mma_sync") return map_mma_sync(row);
+  if (row.bench == "wgmma") return map_wgmma(row);
+  if (row.bench == "tma") return map_tma(row, placement);
+  if (row.bench == "barrier") return map_barrier(row);
+  if (row.bench == "dsmem_atomics" || row.bench == "topology") return map_clusters(row);
+  if (row.bench == "launch") return map_launch(row, placement);
+  if (row.bench == "cold_start") return map_cold_start(row);
+  if (row.bench == "first_touch") return map_first_touch(row, placement);
+  if (row.bench == "first_touch_warm") return not_simulated("launches with warm caches: the model starts cold");
+  if (row.bench == "wgmma_overlap") {
+    return not_simulated("other warps beside wgmma: the model lets them issue freely (docs/model/tensor.md)");
+  }
+  return not_simulated("no trace for this program");
+}
+
+bool starts_with(std::string_view text, std::string_view head) { return text.substr(0, head.size()) == head; }
+
+bool take_suffix(std::string& text, std::string_view tail) {
+  if (text.size() < tail.size() || std::string_view(text).substr(text.size() - tail.size()) != tail) {
+    return false;
+  }
+  text.resize(text.size() - tail.size());
+  return true;
+}
+
+bool take_prefix(std::string& text, std::string_view head) {
+  if (!starts_with(text, head)) {
+    return false;
+  }
+  text.erase(0, head.size());
+  return true;
+}
+
+std::optional<std::uint32_t> number_after(std::string_view text, std::string_view head) {
+  const std::size_t at = text.find(head);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view rest = text.substr(at + head.size());
+  std::uint32_t value = 0;
+  const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  return status == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace strata::app

@@ -1,0 +1,127 @@
+// tma.cu: the copy engine.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/app/microbench/point.hpp"
+#include "workloads/kernels/microbench/copies.hpp"
+
+namespace strata::app {
+
+namespace {
+
+using namespace microbench;
+constexpr std::uint32_t kBulkClocks = 363;
+constexpr std::uint32_t kTileClocks = 550;
+constexpr std::uint32_t kBulkUnrolled = 150;
+constexpr std::uint32_t kTileUnrolled = 285;
+constexpr std::uint32_t kRowBytes = 128;
+
+Mapping ring(const char* benchmark, const CopyRingConfig& c, bool interval) {
+  return one_trace(
+      benchmark, PointKind::kRate,
+      fmt::format("ring {} {} {} {} {} {} {}", c.ctas, c.warps, c.stages, c.bytes, c.rows, c.store, c.thread_clocks),
+      [c] { return make_copy_ring(c); },
+      [c, interval](const MicrobenchRun& run) {
+        const double copies = static_cast<double>(c.copies) * c.warps;
+        return interval ? run.slowest_cycles() / copies : copies * c.bytes * c.ctas / run.slowest_cycles();
+      });
+}
+
+/// "bulk_8192B_2stages" by warps, "tile128_size_4warps" by bytes, "tile_row_all_sms_1warps" by bytes of a row.
+Mapping map_ring(std::string name, std::uint32_t x, const Placement& placement, bool interval) {
+  CopyRingConfig c;
+  const bool tile = starts_with(name, "tile");
+  c.thread_clocks = tile ? kTileClocks : kBulkClocks;
+  const char* benchmark = tile ? "rings of tensor tiles" : "rings of bulk copies";
+  if (const auto stages = number_after(name, "B_")) {
+    c.warps = x;
+    c.stages = *stages;
+    c.bytes = number_after(name, "_").value_or(2048);
+  } else if (const auto warps = number_after(name, "_size_")) {
+    c.warps = *warps;
+    c.stages = 4;
+    c.bytes = x;
+  } else if (take_prefix(name, "tile_row_")) {
+    benchmark = "tensor tiles by row length";
+    const bool all = take_prefix(name, "all_sms_");
+    c.ctas = all ? placement.num_sms() : 1;
+    c.warps = number_after(name, "").value_or(1);
+    c.stages = 4;
+    c.bytes = std::min(256U, 8192U / x) * x;
+    c.rows = c.bytes / x;
+  } else {
+    return not_simulated("an unknown series");
+  }
+  if (tile && c.rows == 0) c.rows = c.bytes / kRowBytes;
+  constexpr std::uint32_t kTimedBytes = 1 << 20;
+  c.copies = std::max(c.stages, kTimedBytes / c.bytes / c.warps) / c.stages * c.stages;
+  return ring(benchmark, c, interval);
+}
+
+Mapping map_store(const std::string& name, std::uint32_t x, const Placement& placement, bool interval) {
+  CopyRingConfig c;
+  c.ctas = name == "store_all" ? placement.num_sms() : 1;
+  c.stages = 4;
+  c.bytes = x;
+  c.store = true;
+  // One store every 137 clocks with 512 bytes each: what the thread takes (store_1sm, 512 B).
+  c.thread_clocks = 137;
+  c.copies = std::max(4U, (1U << 20) / x);
+  return ring("bulk stores", c, interval);
+}
+
+Mapping map_burst(const std::string& name, std::uint32_t bytes) {
+  const bool tile = name.find("tile") != std::string::npos;
+  const std::uint32_t rows = tile ? bytes / kRowBytes : 0;
+  constexpr std::uint32_t kLaps = 4;
+  if (starts_with(name, "issue8_to_done_")) {
+    return one_trace(
+        "eight copies issued in a row", PointKind::kLatency, fmt::format("burst {} {}", bytes, rows),
+        [=] { return make_copy_burst(bytes, rows, kLaps); },
+        [](const MicrobenchRun& run) { return run.slowest_cycles() / kLaps; });
+  }
+  // What the eight issues take beyond the first: bursts of eight against single copies cannot tell it apart from the
+  // latency, so it is the engine's pace over many tiny copies in flight.
+  CopyRingConfig c{1, 8, 2, std::min(bytes, 1024U), tile ? std::min(bytes, 1024U) / kRowBytes : 0, false, 64, 0};
+  return one_trace(
+      "copy engine pace", PointKind::kRate, fmt::format("pace {} {}", c.bytes, c.rows),
+      [c] { return make_copy_ring(c); },
+      [c](const MicrobenchRun& run) { return run.slowest_cycles() / (static_cast<double>(c.copies) * c.warps); });
+}
+
+Mapping map_multicast(const std::string& where, std::uint32_t cluster) {
+  MulticastConfig c;
+  c.cluster = cluster;
+  c.ctas = where == "all" ? 120 : cluster;
+  return one_trace(
+      "multicast", PointKind::kRate, fmt::format("multicast {} {}", c.cluster, c.ctas),
+      [c] { return make_multicast(c); },
+      [c](const MicrobenchRun& run) {
+        return static_cast<double>(c.tiles) * kMulticastTileBytes / run.slowest_cycles();
+      });
+}
+
+}  // namespace
+
+Mapping map_tma(const MicrobenchRow& row, const Placement& placement) {
+  std::string name = row.series;
+  const auto x = static_cast<std::uint32_t>(row.x);
+  if (starts_with(name, "descriptor_")) return not_simulated("first use of a descriptor: one constant of the model");
+  if (take_prefix(name, "multicast_delivered_")) return map_multicast(name, x);
+  if (starts_with(name, "issue")) return map_burst(name, x);
+  const bool interval = take_suffix(name, "_interval");
+  if (name == "bulk_one_thread_unrolled" || name == "tile128_one_thread_unrolled") {
+    CopyRingConfig c;
+    const bool tile = name[0] == 't';
+    c.stages = 4;
+    c.bytes = x;
+    c.rows = tile ? x / kRowBytes : 0;
+    c.thread_clocks = tile ? kTileUnrolled : kBulkUnrolled;
+    return ring("rings unrolled over their stages", c, true);
+  }
+  if (starts_with(name, "store_")) return map_store(name, x, placement, interval);
+  return map_ring(name, x, placement, interval);
+}
+
+}  // namespace strata::app

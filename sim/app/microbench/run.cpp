@@ -1,0 +1,87 @@
+#include "sim/app/microbench/run.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "models/hw/system/simulator.hpp"
+
+namespace strata::app {
+
+namespace {
+
+/// Collects the spans that stamps leave on the timeline: waits and control of stream 0.
+class StampSink final : public ObserverSink {
+ public:
+  explicit StampSink(std::size_t sms) : stamps(sms) {}
+  void on_span(const Span& span) override {
+    if (span.sm < stamps.size() && std::string_view(span.lane) == "stream 0" &&
+        std::string_view(span.name) == "barrier or control") {
+      stamps[span.sm].push_back(StampSpan{span.begin, span.end});
+    }
+  }
+  std::vector<std::vector<StampSpan>> stamps;
+};
+
+}  // namespace
+
+double MicrobenchRun::cycles(std::size_t sm) const {
+  const auto& s = stamps[sm];
+  return s.size() < 2 ? 0.0 : time.sm_cycles(s.back().begin - s.front().end);
+}
+
+double MicrobenchRun::slowest_cycles() const {
+  double most = 0;
+  for (std::size_t sm = 0; sm < stamps.size(); ++sm) {
+    most = std::max(most, cycles(sm));
+  }
+  return most;
+}
+
+double MicrobenchRun::span_ns() const {
+  Tick first = std::numeric_limits<Tick>::max();
+  Tick last = 0;
+  for (const auto& s : stamps) {
+    if (s.size() >= 2) {
+      first = std::min(first, s.front().end);
+      last = std::max(last, s.back().begin);
+    }
+  }
+  return last > first ? 1000.0 * time.microseconds(last - first) : 0.0;
+}
+
+double MicrobenchRun::mean_window_ns() const {
+  double sum = 0;
+  double sms = 0;
+  for (const auto& s : stamps) {
+    // Each CTA of the SM left two stamps: the openings come first.
+    if (s.size() < 2) {
+      continue;
+    }
+    const std::size_t half = s.size() / 2;
+    double window = 0;
+    for (std::size_t i = 0; i < half; ++i) {
+      window += 1000.0 * time.microseconds(s[half + i].begin - s[i].end);
+    }
+    sum += window / static_cast<double>(half);
+    sms += 1;
+  }
+  return sms > 0 ? sum / sms : 0.0;
+}
+
+MicrobenchRun run_microbench(const GpuConfig& gpu, const TraceSource& source, double sm_clock_mhz) {
+  StampSink sink(static_cast<std::size_t>(gpu.num_sms()));
+  SimulationOptions options;
+  options.sm_clock_mhz = sm_clock_mhz;
+  options.observer = &sink;
+  MicrobenchRun run;
+  run.result = simulate(gpu, source, options);
+  run.time = TimeBase(run.result.sm_clock_mhz, run.result.l2_clock_mhz, run.result.hbm_clock_mhz);
+  run.stamps = std::move(sink.stamps);
+  for (auto& s : run.stamps) {
+    std::sort(s.begin(), s.end(), [](const StampSpan& a, const StampSpan& b) { return a.begin < b.begin; });
+  }
+  return run;
+}
+
+}  // namespace strata::app

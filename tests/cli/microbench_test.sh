@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# validate --microbench and calibrate: a small run, its outputs, and bad input.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+recorded=$source_tree/validation/data/h100-sxm5-80gb/microbench/run-b
+mkdir -p runs/one
+cp "$recorded/origin.json" runs/one/
+{ head -1 "$recorded/latency.csv"; grep -E 'shared|load_ca,(1|32),' "$recorded/latency.csv"; } >runs/one/latency.csv
+
+for data in runs runs/one; do
+  expect_done validate --microbench --data "$data" --rows --json m.json --html m.html
+  grep -q '2 microbenchmarks, 5 points' stdout || fail "the points of $data: $(head -3 stdout)"
+  grep -q 'strata.microbench/1' m.json || fail "microbench JSON"
+  grep -q '<svg' m.html || fail "curves"
+done
+"$strata" validate --microbench --data runs -j 1 --json - >one.json 2>stderr
+"$strata" validate --microbench --data runs -j 2 --json - >two.json 2>stderr
+cmp -s one.json two.json || fail "the answer depends on -j"
+
+expect_done calibrate --data runs --name my-gpu --out my-gpu.yaml
+grep -q 'smem.latency_cycles' stdout || fail "calibrate names no derived value"
+grep -q 'tma.issue_cycles: tma' stdout || fail "calibrate does not list what is missing"
+expect_done describe smem.latency_cycles --gpu ./my-gpu.yaml
+grep -q 'measured' stdout || fail "the written description has no origin"
+
+expect_error 2 "needs --data FILE, or --microbench" validate
+expect_error 2 "nowhere: .*is not a folder" validate --microbench --data nowhere
+expect_error 2 "no measured microbenchmark matches 'nothing'" validate --microbench --data runs --only nothing
+expect_error 2 "132 SMs; a100-sxm4-80gb has 108" validate --microbench --data runs --gpu a100-sxm4-80gb
+expect_error 2 "no/such/g.yaml" calibrate --data runs --out no/such/g.yaml
+sed 's/23\.0[0-9]*/nan/' runs/one/latency.csv >nan.csv
+mv nan.csv runs/one/latency.csv
+expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" validate --microbench --data runs
+expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" calibrate --data runs --out g.yaml
+printf 'bench,series,x\n' >runs/one/latency.csv
+expect_error 2 "latency.csv" validate --microbench --data runs
+rm runs/one/latency.csv
+expect_error 2 "holds no measured CSV" validate --microbench --data runs
+rm runs/one/origin.json
+expect_error 2 "origin.json" validate --microbench --data runs
+
+finish

@@ -1,0 +1,94 @@
+/// From a row of a measured CSV to a simulated number.
+#include <catch2/catch.hpp>
+
+#include "sim/app/microbench/compare.hpp"
+#include "sim/app/microbench/point.hpp"
+#include "sim/base/error.hpp"
+#include "sim/config/gpu_description.hpp"
+
+using namespace strata;
+using namespace strata::app;
+
+namespace {
+
+const GpuConfig& h100() {
+  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
+  return config;
+}
+
+MicrobenchRow row(const char* bench, const char* series, double x, double value = 1, const char* metric = "") {
+  MicrobenchRow r;
+  r.bench = bench;
+  r.series = series;
+  r.x = x;
+  r.value = r.low = r.high = value;
+  r.metric = metric;
+  r.sm_clock_mhz = 1980;
+  return r;
+}
+
+double simulated(const MicrobenchRow& r) {
+  MicrobenchData data;
+  data.rows = {r};
+  const MicrobenchComparison c = compare_microbench(h100(), data, {});
+  return c.groups.front().points.front().simulated;
+}
+
+}  // namespace
+
+TEST_CASE("microbench points: a latency row is the latency the configuration says", "[app][microbench]") {
+  // One issue cycle and the latency.
+  CHECK(simulated(row("latency", "shared", 4096)) == h100().smem.latency_cycles + 1);
+  CHECK(simulated(row("latency", "load_ca", 32)) == h100().l1.latency_cycles + 1);
+  CHECK(simulated(row("alu", "ffma_latency", 1)) == h100().sm.alu_latency_cycles);
+  CHECK(simulated(row("mma_sync", "bf16_m16n8k16_chains", 1)) == h100().tensor.mma_sync_latency_cycles);
+}
+
+TEST_CASE("microbench points: rates follow from ports", "[app][microbench]") {
+  MicrobenchRow eight_words = row("shared_memory", "lds32_rate_stride", 8);
+  eight_words.x_unit = "words";  // eight lanes share a bank
+  CHECK(simulated(eight_words) == Approx(8).epsilon(0.01));
+  CHECK(simulated(row("wgmma", "bf16_ss_4inflight", 256)) == Approx(128).epsilon(0.01));
+  CHECK(simulated(row("wgmma", "bf16_ss_4inflight", 8)) == Approx(18).epsilon(0.02));
+  const double one = simulated(row("l2_bandwidth", "store_private_sm", 1));
+  CHECK(one == Approx(h100().xbar.sm_write_bytes_per_cycle).epsilon(0.02));
+}
+
+TEST_CASE("microbench points: value and sum of rates share a simulation; of one SM they are equal",
+          "[app][microbench]") {
+  MicrobenchData data;
+  data.rows = {row("l2_bandwidth", "bulk_private_sm", 1), row("l2_bandwidth", "bulk_private_sm_sum_of_rates", 1)};
+  std::size_t simulations = 0;
+  MicrobenchOptions options;
+  options.progress = [&](std::size_t, std::size_t of) { simulations = of; };
+  const MicrobenchComparison c = compare_microbench(h100(), data, options);
+  CHECK(simulations == 1);
+  CHECK(c.groups[0].points[0].simulated == Approx(c.groups[0].points[1].simulated));
+}
+
+TEST_CASE("microbench points: rows without a trace are counted with their reason", "[app][microbench]") {
+  MicrobenchData data;
+  data.rows = {row("latency", "shared", 128), row("hbm", "read_events", 64), row("brand_new", "curve", 1)};
+  const MicrobenchComparison c = compare_microbench(h100(), data, {});
+  CHECK(c.num_points() == 1);
+  CHECK(c.not_simulated.size() == 2);
+  MicrobenchOptions nothing;
+  nothing.only = "no such thing";
+  CHECK_THROWS_AS(compare_microbench(h100(), data, nothing), InputError);
+}
+
+TEST_CASE("microbench placement: groups have the members their names say", "[app][microbench]") {
+  const Placement p(h100());
+  CHECK(p.num_sms() == 132);
+  CHECK(p.gpcs().size() == 8);
+  CHECK(p.named("sm", 1)->size() == 1);
+  CHECK(*p.named("tpc", 2) == SmList{0, 1});
+  CHECK(p.named("all", 132)->size() == 132);
+  CHECK(p.named("side0", 66)->size() == 66);
+  CHECK(p.named("one_cpc", 6)->size() == 6);
+  CHECK_FALSE(p.named("two_gpcs", 28));
+  CHECK_FALSE(p.named("no such group", 1));
+  const microbench::Group g = p.group({5, 9});
+  CHECK(g.active == 2);
+  CHECK(std::count(g.rank.begin(), g.rank.end(), -1) == 130);
+}

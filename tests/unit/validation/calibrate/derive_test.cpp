@@ -1,0 +1,107 @@
+#include "validation/calibrate/derive.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "tests/support/measured_run.hpp"
+#include "validation/calibrate/description.hpp"
+#include "validation/calibrate/identity.hpp"
+
+using namespace strata;
+using test::MeasuredRun;
+
+namespace {
+
+MicrobenchRow row(const char* bench, const char* series, double x, double value, const char* metric = "") {
+  MicrobenchRow r;
+  r.bench = bench;
+  r.series = series;
+  r.x = x;
+  r.value = value;
+  r.metric = metric;
+  return r;
+}
+
+GpuDescription h100() { return load_gpu("h100-sxm5-80gb"); }
+
+}  // namespace
+
+TEST_CASE("derive: a chain's latency is its clocks less one issue cycle; the rest is listed as missing",
+          "[validation][calibrate]") {
+  GpuDescription d = h100();
+  MicrobenchData data;
+  data.rows = {row("latency", "shared", 4096, 23.03), row("latency", "load_ca", 32, 32.01)};
+  const Derivation derived = derive_parameters(data, d);
+  REQUIRE(derived.values.size() == 2);
+  CHECK(d.config.smem.latency_cycles == 22);
+  CHECK(d.config.l1.latency_cycles == 31);
+  CHECK(d.origins.at("smem.latency_cycles").origin == "measured");
+  CHECK(std::any_of(derived.missing.begin(), derived.missing.end(),
+                    [](const std::string& m) { return m.rfind("tma.issue_cycles:", 0) == 0; }));
+}
+
+TEST_CASE("derive: rates by hand", "[validation][calibrate]") {
+  GpuDescription d = h100();
+  MicrobenchData data;
+  data.rows = {row("mma_sync", "bf16_m16n8k16_4chains", 32, 6.0),  // 2048 FMA / 512 a clock = 4 of 6
+               row("wgmma", "bf16_ss_2wg", 8, 18.0),               // 2304 bytes / 18 = 128
+               row("wgmma", "bf16_ss_drained_n64", 1, 87.4),       // less 32
+               row("tma", "tile_row_4warps_interval", 16, 257.6),  // 256 rows
+               row("hbm_traffic", "write_clean", 256, 242221056.0, "dram__bytes_write.sum"),  // half of the L2 stays
+               row("l2_bandwidth", "bulk_private_gpc", 16, 551.7)};  // per L2 clock: x 1980 / 1707
+  (void)derive_parameters(data, d);
+  CHECK(d.config.tensor.mma_sync_efficiency == Approx(0.667));
+  CHECK(d.config.tensor.wgmma_operand_bytes_per_cycle == 128);
+  CHECK(d.config.tensor.wgmma_latency_cycles == 55);
+  CHECK(d.config.tma.row_cycles == Approx(1.01));
+  CHECK(d.config.l2.dirty_limit == Approx(0.5));
+  CHECK(d.config.xbar.gpc_read_bytes_per_cycle == 640);
+}
+
+TEST_CASE("derive: the reach of translations is where the page curve steps", "[validation][calibrate]") {
+  GpuDescription d = h100();
+  MicrobenchData data;
+  for (const double mib : {2, 8, 64, 128, 256}) data.rows.push_back(row("latency", "page_2mib", mib, 280));
+  for (const double mib : {384, 512, 1024, 4096}) data.rows.push_back(row("latency", "page_2mib", mib, 291.6));
+  (void)derive_parameters(data, d);
+  CHECK(d.config.tlb.gpc_entries == 128);
+  CHECK(d.config.tlb.miss_cycles == 10);  // 11.6 SM cycles at 1707 / 1980
+  data.rows.clear();
+  for (int mib = 2; mib < 4096; mib *= 2) data.rows.push_back(row("latency", "page_2mib", mib, 280 + mib % 3));
+  const Derivation flat = derive_parameters(data, d);
+  CHECK(flat.values.empty());
+}
+
+TEST_CASE("derive: a value out of range is refused with its key", "[validation][calibrate]") {
+  GpuDescription d = h100();
+  MicrobenchData data;
+  data.rows = {row("latency", "shared", 4096, 1e6)};
+  try {
+    (void)derive_parameters(data, d);
+    FAIL("no error");
+  } catch (const InputError& e) {
+    CHECK(e.diagnostics()[0].key == "smem.latency_cycles");
+  }
+}
+
+TEST_CASE("identity: a run names its GPU, its memory and its GPCs", "[validation][calibrate]") {
+  const MeasuredRun run("identity_test");
+  run.write("origin.json",
+            "{\"gpu\": \"NVIDIA H100 PCIe\", \"sms\": 36, \"l2_bytes\": 52428800, \"max_sm_clock_mhz\": 1755, "
+            "\"memory_clock_mhz\": 1593, \"date_utc\": \"today\"}");
+  std::string topology = MeasuredRun::header();
+  for (int g = 0; g < 2; ++g) topology += "topology,sms_in_gpc," + std::to_string(g) + ",gpc,18,SM,1,1,1,1\n";
+  run.write("topology.csv", topology);
+  GpuDescription d = h100();
+  apply_identity(run.path(), "my-gpu", d);
+  CHECK(d.config.chip.name == "my-gpu");
+  CHECK(d.config.chip.product == "NVIDIA H100 PCIe");
+  CHECK(d.config.clocks.sm_max_mhz == 1755);
+  CHECK(d.config.clocks.hbm_mhz == 1593);
+  CHECK(d.config.topology.gpc_sms == std::vector<int>{18, 18});
+  CHECK(d.config.topology.gpc_partition == std::vector<int>{0, 1});
+  CHECK(d.origins.at("topology.gpc_partition").origin == "inferred");
+  run.write("topology.csv", MeasuredRun::header() + "topology,sms_in_gpc,0,gpc,18,SM,1,1,1,1\n");
+  CHECK_THROWS_AS(apply_identity(run.path(), "my-gpu", d), InputError);
+}

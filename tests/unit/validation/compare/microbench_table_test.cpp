@@ -1,0 +1,121 @@
+#include "validation/compare/microbench_table.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "sim/config/gpu_description.hpp"
+#include "tests/support/measured_run.hpp"
+
+using namespace strata;
+using test::MeasuredRun;
+
+namespace {
+
+const GpuConfig& h100() {
+  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
+  return config;
+}
+
+std::string error_of(const MeasuredRun& run) {
+  try {
+    (void)read_microbench(run.path(), h100());
+  } catch (const InputError& e) {
+    REQUIRE(e.diagnostics().size() == 1);
+    return to_string(e.diagnostics()[0]);
+  }
+  return {};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("microbench table: a point is the median of the runs, with their lowest and highest value",
+          "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_runs");
+  const char* values[] = {"30", "34", "31"};
+  for (int i = 0; i < 3; ++i) {
+    const std::string folder = "run-" + std::to_string(i);
+    run.write_origin(folder);
+    run.write(folder + "/latency.csv",
+              MeasuredRun::header() + "latency,load_ca,32,KiB," + values[i] + ",clk,1,2,7,1980\n");
+  }
+  run.write("run-0/hbm_traffic_counters.csv",
+            "bench,series,x,x_unit,metric,value,unit\nhbm_traffic,stride,64,B,dram__bytes_read.sum,128,byte\n");
+  run.write("run-1/hbm_traffic_cold_counters.csv",
+            "bench,series,x,x_unit,metric,value,unit\nhbm_traffic,stride,64,B,dram__bytes_read.sum,256,byte\n");
+  const MicrobenchData data = read_microbench(run.path(), h100());
+  REQUIRE(data.runs.size() == 3);
+  CHECK(data.product == "NVIDIA H100 80GB HBM3");
+  REQUIRE(data.rows.size() == 3);
+  const MicrobenchRow& counters = data.rows[0];
+  CHECK(counters.metric == "dram__bytes_read.sum");
+  CHECK(counters.sm_clock_mhz == 0);
+  CHECK(data.rows[2].bench == "hbm_traffic_cold");  // other caches, other rows
+  CHECK(data.rows[2].value == 256);
+  const MicrobenchRow& latency = data.rows[1];
+  CHECK(latency.value == 31);
+  CHECK(latency.low == 30);
+  CHECK(latency.high == 34);
+  CHECK(latency.runs == 3);
+  CHECK(latency.sm_clock_mhz == 1980);
+}
+
+TEST_CASE("microbench table: programs that choose SMs by GPC count only on cards with the described GPCs",
+          "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_gpcs");
+  const auto topology = [](std::initializer_list<int> sms) {
+    std::string text = MeasuredRun::header();
+    int gpc = 0;
+    for (const int n : sms) {
+      text += "topology,sms_in_gpc," + std::to_string(gpc++) + ",gpc," + std::to_string(n) + ",SM,1,1,1,1\n";
+    }
+    return text;
+  };
+  for (const char* folder : {"a", "b"}) {
+    const bool other = *folder == 'a';
+    run.write_origin(folder);
+    run.write(std::string(folder) + "/topology.csv",
+              other ? topology({8, 16, 16, 16, 18, 18, 18, 22}) : topology({16, 16, 16, 16, 16, 16, 18, 18}));
+    run.write(
+        std::string(folder) + "/l2_bandwidth.csv",
+        MeasuredRun::header() + "l2_bandwidth,ldg_private_all,132,SM," + (other ? "1" : "3") + ",B/clk,1,1,7,1980\n");
+  }
+  for (const MicrobenchRow& row : read_microbench(run.path(), h100()).rows) {
+    if (row.bench == "l2_bandwidth") {
+      CHECK(row.value == 3);
+      CHECK(row.runs == 1);
+    }
+  }
+}
+
+TEST_CASE("microbench table: bad input is one clear line", "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_bad");
+  CHECK(has(error_of(run), "holds no run"));
+  run.write("latency.csv", MeasuredRun::header());
+  CHECK(has(error_of(run), "holds no run"));
+  run.write("origin.json", "not JSON");
+  CHECK(has(error_of(run), "is not a JSON object"));
+  run.write("origin.json", "{\"gpu\": \"x\", \"sms\": \"many\"}");
+  CHECK(has(error_of(run), "sms: expected a number"));
+  run.write_origin({}, 108);
+  CHECK(has(error_of(run), "108 SMs; h100-sxm5-80gb has 132"));
+  run.write_origin();
+  CHECK(has(error_of(run), "has no rows"));
+  run.write("latency.csv", "bench,series,x,value\nlatency,load_ca,1,32\n");
+  CHECK(has(error_of(run), "unit"));
+  for (const char* value : {"nan", "inf", "", "32 clk"}) {
+    run.write("latency.csv", MeasuredRun::header() + "latency,load_ca,1,KiB," + value + ",clk,1,2,7,1980\n");
+    INFO(value);
+    CHECK(has(error_of(run), "is not a finite number"));
+    CHECK(has(error_of(run), "latency.csv:2"));
+  }
+  CHECK_THROWS_AS(read_microbench(run.path() + "/nowhere", h100()), InputError);
+}
+
+TEST_CASE("microbench table: the recorded runs of the H100 are read whole", "[validation][microbench]") {
+  const MicrobenchData data =
+      read_microbench(std::string(STRATA_SOURCE_DIR) + "/validation/data/h100-sxm5-80gb/microbench", h100());
+  CHECK(data.runs.size() >= 3);
+  CHECK(data.rows.size() > 20000);
+}

@@ -1,0 +1,184 @@
+/// Row-wise families: recorded launches, other names of the same grammars, launches that cannot be simulated.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+#include "sim/base/error.hpp"
+#include "tests/support/recorded_rows.hpp"
+#include "tests/support/trace_totals.hpp"
+#include "workloads/library/cpp_name.hpp"
+#include "workloads/library/resolve.hpp"
+
+using namespace strata;
+
+namespace {
+
+LaunchRow row_of(const char* op, const char* shape, const std::string& kernel, const char* dtype = "bf16") {
+  LaunchRow row;
+  row.op = op;
+  row.dtype = dtype;
+  row.shape = shape;
+  row.kernel = kernel;
+  return row;
+}
+
+Dim3 grid_of(const LaunchRow& row) { return resolve_launch(row, test::hopper_facts()).source->launch().grid; }
+
+std::string reason(const LaunchRow& row) {
+  try {
+    (void)resolve_launch(row, test::hopper_facts());
+  } catch (const UnsupportedError& e) {
+    return e.what();
+  }
+  return {};
+}
+
+double error_of(std::uint64_t counted, double recorded) { return (static_cast<double>(counted) - recorded) / recorded; }
+
+}  // namespace
+
+TEST_CASE("row-wise families: counts of recorded launches", "[workloads][rowwise][conformance]") {
+  const test::RecordedRows rows("h100-sxm5-80gb/library_kernels.csv");
+  std::size_t launches = 0;
+  for (const test::RecordedRow& row : rows.all()) {
+    const std::string family = family_of(row.launch.kernel);
+    const bool mine = family == "softmax" || family == "layer_norm" || family == "reduce" || family == "splitk_sum" ||
+                      family == "flash_combine" || family == "lean_reduction";
+    if (row.split != "calibration" || !mine) continue;
+    INFO(row.launch.case_name << " " << row.launch.seq << " " << row.launch.kernel);
+    const BuiltKernel built = resolve_launch(row.launch, test::hopper_facts());
+    const Launch& launch = built.source->launch();
+    REQUIRE(launch.grid == *row.launch.grid);
+    REQUIRE(launch.block == *row.launch.block);
+    const test::TraceTotals t = test::trace_totals(*built.source, std::max<std::uint64_t>(1, launch.num_ctas() / 4096));
+    CHECK(std::abs(error_of(t.warp_insts, row.number("warp_insts"))) < 0.04);
+    CHECK(std::abs(error_of(t.delivered_sectors, row.number("l1_global_ld_sectors"))) < 0.001);
+    if (row.number("smem_wavefronts") > 10000 && launch.block.x * launch.block.y != 512) {
+      CHECK(std::abs(error_of(t.smem_wavefronts, row.number("smem_wavefronts"))) < 0.02);
+    }
+    CHECK(std::abs(error_of(t.tensor_insts, row.number("tensor_insts"))) < 0.001);
+    if (family != "reduce") {  // the hardware joins the one-byte results of a CTA's warps only in part
+      CHECK(std::abs(error_of(t.stored_sectors, row.number("l12xbar_write_sectors"))) < 0.001);
+    }
+    ++launches;
+  }
+  CHECK(launches == 17);
+}
+
+TEST_CASE("softmax names: other types, lengths and forms", "[workloads][rowwise][library]") {
+  const std::string warp = "void (anonymous namespace)::softmax_warp_forward<";
+  CHECK(grid_of(row_of("softmax", "64,100",
+                       warp + "c10::Half, float, float, 7, true, false>(float*, c10::Half const*)")) == Dim3{8, 1, 1});
+  CHECK_THAT(reason(row_of("softmax", "64,300", warp + "float, float, float, 8, false, false>(float*)")),
+             Catch::Contains("300 columns"));
+  CHECK_THAT(reason(row_of("softmax", "64,300", warp + "float, float, float, 9, false, true>(float*)")),
+             Catch::Contains("masked"));
+  const std::string block = "void at::native::(anonymous namespace)::cunn_SoftMaxForward";
+  const std::string tail = "at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue";
+  const BuiltKernel smem = resolve_launch(
+      row_of("log_softmax", "64,12000", block + "Smem<8, c10::Half, float, c10::Half, " + tail + ", long>(c10::Half*)"),
+      test::hopper_facts());
+  CHECK(smem.source->launch().smem_dynamic_bytes == 24000 + 128);
+  CHECK_THAT(smem.description, Catch::Contains("log-softmax") && Catch::Contains("shared memory"));
+  CHECK(grid_of(row_of("softmax", "64,50257", block + "<4, float, float, float, " + tail + ">(float*)")) ==
+        Dim3{64, 1, 1});
+  LaunchRow other = row_of("softmax", "64,1024", warp + "float, float, float, 10, false, false>(float*)");
+  other.grid = Dim3{17, 1, 1};
+  CHECK_THAT(reason(other), Catch::Contains("17 CTAs"));
+}
+
+TEST_CASE("layer norm names", "[workloads][rowwise][library]") {
+  const std::string kernel = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<";
+  const BuiltKernel k =
+      resolve_launch(row_of("rmsnorm", "100,4096", kernel + "float, float, true>(int)"), test::hopper_facts());
+  CHECK(k.source->launch().buffers[0].bytes == 100 * 4096 * 4);
+  CHECK(k.source->launch().buffers.size() == 4);  // input, weight, output, 1 / rms
+  CHECK(k.source->launch().block == Dim3{32, 4, 1});
+  CHECK_THAT(reason(row_of("layernorm", "100,4097", kernel + "float, float, false>(int)")),
+             Catch::Contains("multiples of 4"));
+  CHECK_THAT(reason(row_of("layernorm", "100", kernel + "float, float, false>(int)")), Catch::Contains("rows,cols"));
+}
+
+TEST_CASE("reduce names: operators, outputs per thread, directions", "[workloads][rowwise][library]") {
+  const std::string sum =
+      "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, "
+      "at::native::sum_functor<float, float, float>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, "
+      "unsigned int, float, 4, 4> >(at::native::ReduceOp<float>)";
+  CHECK(grid_of(row_of("sum", "4096,4096", sum, "fp32")) == Dim3{256, 1, 1});
+  LaunchRow all = row_of("sum", "4096,4096", sum, "fp32");
+  all.grid = Dim3{1, 528, 1};
+  all.block = Dim3{512, 1, 1};
+  CHECK(resolve_launch(all, test::hopper_facts()).source->launch().grid.y == 528);
+  all.grid = Dim3{3, 3, 3};
+  CHECK_THAT(reason(all), Catch::Contains("fit no reduction"));
+  const std::string columns =
+      "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, at::native::MeanOps<c10::BFloat16, "
+      "float, float, c10::BFloat16>, unsigned int, c10::BFloat16, 4, 4> >(int)";
+  CHECK_THAT(resolve_launch(row_of("mean", "4096,4096", columns), test::hopper_facts()).description,
+             Catch::Contains("strided"));
+  CHECK_THAT(reason(row_of("sum", "8,8", "void at::native::reduce_kernel<512, 1, Other>(int)")),
+             Catch::Contains("template arguments"));
+}
+
+TEST_CASE("triangle, split-K and attention sums: names and sizes", "[workloads][rowwise][library]") {
+  const std::string triangle =
+      "void at::native::triu_tril_kernel<float, int, true, 2, false>(at::cuda::detail::TensorInfo<float, int>)";
+  CHECK(grid_of(row_of("triu", "512,512", triangle)) == Dim3{1024, 1, 1});
+  CHECK_THAT(reason(row_of("triu", "512,512", "at::triu_tril_kernel<float, int, true, 2, true>(int)")),
+             Catch::Contains("in place"));
+  const std::string split =
+      "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, __half, false, float, __half, __half, "
+      "true, "
+      "false, false, false>(cublasLt::cublasSplitKParams<float>)";
+  const BuiltKernel k = resolve_launch(row_of("gemm", "128,128,65536,TN", split, "fp16"), test::hopper_facts());
+  CHECK(k.source->launch().grid == Dim3{4, 8, 1});
+  CHECK(k.source->launch().buffers[0].bytes == 16 * 128 * 128 * 4);
+  LaunchRow after = row_of("gemm", "1,8192,28672,TN", split, "fp16");
+  after.producer_kernel = "nvjet_sm90_tst_128x8_64x12_2x1_v_bz_splitK_TNT";
+  after.producer_grid = Dim3{2, 128, 1};
+  CHECK(resolve_launch(after, test::hopper_facts()).source->launch().buffers[0].bytes == 4 * 8192 * 4);
+  after.producer_kernel = "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_bf16_128x128_tn_align1>(T1::Params)";
+  after.producer_grid = Dim3{24, 1, 7};
+  CHECK(resolve_launch(after, test::hopper_facts()).source->launch().buffers[0].bytes == 7 * 8192 * 4);
+  const std::string combine =
+      "void pytorch_flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<64, 64, 256, 4, false, false, "
+      "cutlass::half_t, Flash_kernel_traits<64, 64, 256, 4, cutlass::half_t> >, 8, 3, true>(Flash_fwd_params)";
+  const BuiltKernel c =
+      resolve_launch(row_of("attention", "1,32,32,1,2048,64,0,flash", combine, "fp16"), test::hopper_facts());
+  CHECK(c.source->launch().grid == Dim3{4, 1, 1});
+  CHECK_THAT(c.description, Catch::Contains("8 attention parts"));
+  const std::string lean = "void cudnn::fusion::lean_reduction_kernel<false, false, false>(void*, float*)";
+  CHECK(family_of(lean) == "lean_reduction");
+  CHECK(grid_of(row_of("attention", "1,32,32,1,2048,128,0,cudnn", lean)) == Dim3{1, 32, 1});
+}
+
+TEST_CASE("elementwise names: strided transposes, many inputs, older arrays", "[workloads][elementwise][library]") {
+  const std::string copy =
+      "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::"
+      "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#12}::operator()() "
+      "const::{lambda(c10::BFloat16)#1}>(at::TensorIteratorBase&, int const&)::{lambda(int)#1}>(int, int)";
+  LaunchRow row = row_of("transpose", "512,256", copy);
+  row.grid = Dim3{256, 1, 1};
+  const test::TraceTotals t = test::trace_totals(*resolve_launch(row, test::hopper_facts()).source);
+  CHECK(t.delivered_sectors == 512 * 256);  // a sector for every element
+  CHECK(t.stored_sectors == 512 * 256 * 2 / 32);
+  const std::string many =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::unheard_of_kernel(at::TensorIteratorBase&)::"
+      "{lambda(float, float, float, float)#1}, at::detail::Array<char*, 5> >(int)";
+  const BuiltKernel k = resolve_launch(row_of("other", "64,1024", many, "fp32"), test::hopper_facts());
+  CHECK(test::trace_totals(*k.source).delivered_sectors == 4 * 64 * 1024 * 4 / 32);
+  CHECK_THAT(k.notes.front(), Catch::Contains("unknown cost"));
+}
+
+TEST_CASE("template arguments of canonical names", "[workloads][library]") {
+  const auto arguments = template_arguments("a::f<g<1, 2>, h(i, j)::[k], c10::Half>", "f");
+  REQUIRE(arguments.size() == 3);
+  CHECK(arguments[0] == "g<1, 2>");
+  CHECK(arguments[1] == "h(i, j)::[k]");
+  CHECK(cpp_data_type(arguments[2]) == DataType::kFp16);
+  CHECK(template_arguments("f", "f").empty());
+  CHECK_THROWS_AS(type_argument(arguments, 0), UnsupportedError);
+  CHECK_THROWS_AS(integer_argument(arguments, 7), UnsupportedError);
+  CHECK(cpp_integer(" 12 ") == 12U);
+  CHECK_FALSE(cpp_integer("12u"));
+}

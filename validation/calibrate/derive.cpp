@@ -1,0 +1,186 @@
+#include "validation/calibrate/derive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "validation/calibrate/description.hpp"
+
+namespace strata {
+
+namespace {
+
+/// A row by name. `x` < 0: any; then the one with the largest x.
+std::optional<double> row_value(const MicrobenchData& data, const std::string& bench, const std::string& series,
+                                double x, const std::string& metric = {}) {
+  const MicrobenchRow* found = nullptr;
+  for (const MicrobenchRow& row : data.rows) {
+    if (row.bench == bench && row.series == series && row.metric == metric && (x < 0 || row.x == x) &&
+        (found == nullptr || row.x > found->x)) {
+      found = &row;
+    }
+  }
+  return found == nullptr ? std::nullopt : std::optional(found->value);
+}
+
+using Formula = double (*)(double measured, const GpuConfig& gpu);
+
+double same(double v, const GpuConfig& /*gpu*/) { return v; }
+/// A dependent chain takes one issue cycle more than the latency.
+double less_issue(double v, const GpuConfig& /*gpu*/) { return std::round(v) - 1; }
+double whole(double v, const GpuConfig& /*gpu*/) { return std::round(v); }
+/// Bytes per SM clock to bytes per L2 clock.
+double per_l2_clock(double v, const GpuConfig& gpu) {
+  return std::round(v * gpu.clocks.sm_max_mhz / gpu.clocks.l2_mhz);
+}
+double per_gpc_and_l2_clock(double v, const GpuConfig& gpu) {
+  return per_l2_clock(v / static_cast<double>(gpu.topology.gpc_sms.size()), gpu);
+}
+double hertz_to_mhz(double v, const GpuConfig& /*gpu*/) { return std::round(v / 1e6); }
+
+struct Rule {
+  const char* key;
+  const char* bench;
+  const char* series;
+  double x;
+  const char* metric;
+  Formula formula;
+  const char* how;
+};
+
+// Bytes of operands of one m64n8k16 bf16 wgmma: A 64 x 16, B 8 x 16, two bytes each.
+constexpr double kOperandBytes = 2304;
+// Multiply-adds of m16n8k16 over what one sub-partition does in a clock at the peak.
+double mma_share(double v, const GpuConfig& gpu) {
+  return std::round(16.0 * 8 * 16 / (gpu.tensor.fma_16bit / 4.0) / v * 1000) / 1000;
+}
+double operand_rate(double v, const GpuConfig& /*gpu*/) { return std::round(kOperandBytes / v / 8) * 8; }
+/// One drained group of one m64n64k16 instruction, less its own time of N / 2.
+double drained_latency(double v, const GpuConfig& /*gpu*/) { return std::round(v - 32); }
+/// 32-way against none: 31 wavefronts more.
+double conflict_step(double v, const GpuConfig& gpu) { return std::round((v - 5 - gpu.smem.latency_cycles) / 31); }
+double still_dirty(double written, const GpuConfig& gpu) {
+  return std::round((268435456.0 - written) / static_cast<double>(gpu.l2.size_bytes) * 1000) / 1000;
+}
+double per_row(double v, const GpuConfig& /*gpu*/) { return std::round(v / 256 * 100) / 100; }
+
+constexpr std::array<Rule, 25> kRules{{
+    {"clocks.l2_mhz", "hbm_traffic", "stride", 64, "lts__cycles_elapsed.avg.per_second", hertz_to_mhz,
+     "L2 cycles per second"},
+    {"sm.alu_latency_cycles", "alu", "ffma_latency", 1, "", whole, "dependent FFMA"},
+    {"sm.mufu_latency_cycles", "alu", "mufu_ex2_latency", 1, "", whole, "dependent MUFU.EX2"},
+    {"smem.latency_cycles", "latency", "shared", 4096, "", less_issue, "dependent LDS, less one issue cycle"},
+    {"smem.conflict_latency_cycles", "shared_memory", "lds32_latency", 128, "", conflict_step,
+     "32-way conflict: 31 wavefronts more"},
+    {"smem.dsmem_latency_cycles", "topology", "dsmem_latency_mean", -1, "", less_issue,
+     "mean over pairs of SMs, less one issue cycle"},
+    {"smem.dsmem_bytes_per_cycle", "dsmem_atomics", "dsmem_load_one_cluster", 2, "", whole, "loads from a neighbour"},
+    {"l1.latency_cycles", "latency", "load_ca", 32, "", less_issue, "dependent load that hits, less one issue cycle"},
+    {"tma.issue_cycles", "tma", "bulk_2048B_2stages_interval", 8, "", whole, "eight warps that issue 2 KiB copies"},
+    {"tma.row_cycles", "tma", "tile_row_4warps_interval", 16, "", per_row, "tiles of 256 rows of 16 bytes"},
+    {"tma.bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_private_sm", 1, "", whole, "one SM, tiles that hit the L2"},
+    {"tensor.wgmma_min_cycles", "wgmma", "bf16_rs_4inflight", 8, "", whole, "RS at N = 8"},
+    {"tensor.wgmma_operand_bytes_per_cycle", "wgmma", "bf16_ss_2wg", 8, "", operand_rate,
+     "2304 operand bytes at N = 8, to 8 bytes"},
+    {"tensor.wgmma_latency_cycles", "wgmma", "bf16_ss_drained_n64", 1, "", drained_latency,
+     "one instruction, fenced and awaited, less N / 2"},
+    {"tensor.mma_sync_latency_cycles", "mma_sync", "bf16_m16n8k16_chains", 1, "", whole, "one chain"},
+    {"tensor.mma_sync_efficiency", "mma_sync", "bf16_m16n8k16_4chains", 32, "", mma_share,
+     "peak over the interval of 32 warps"},
+    {"xbar.sm_read_bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_private_sm", 1, "", whole, "one SM"},
+    {"xbar.tpc_read_bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_shared_tpc", 2, "", whole, "both SMs of a TPC"},
+    {"xbar.gpc_read_bytes_per_cycle", "l2_bandwidth", "bulk_private_gpc", -1, "", per_l2_clock,
+     "all SMs of a GPC, in L2 cycles"},
+    {"xbar.sm_write_bytes_per_cycle", "l2_bandwidth", "bulk_store_private_sm", 1, "", whole, "one SM, bulk stores"},
+    {"xbar.gpc_write_bytes_per_cycle", "l2_bandwidth", "store_private_all_sum_of_rates", -1, "", per_gpc_and_l2_clock,
+     "all SMs, divided by the GPCs, in L2 cycles"},
+    {"l2.dirty_limit", "hbm_traffic", "write_clean", 256, "dram__bytes_write.sum", still_dirty,
+     "what 256 MiB written into a clean L2 leave there"},
+    {"launch.ctas_per_cycle", "launch", "tiny_10k_rate", 128, "", same, "CTAs of 128 threads"},
+    {"tlb.gpc_entries", "latency", "tlb_reach_pages", -1, "", whole, "largest number of pages without the step"},
+    {"tlb.miss_cycles", "latency", "tlb_step", -1, "",
+     [](double v, const GpuConfig& gpu) { return std::round(v * gpu.clocks.l2_mhz / gpu.clocks.sm_max_mhz); },
+     "the step, in L2 cycles"},
+}};
+
+void add_row(MicrobenchData& data, const char* bench, const char* series, double value) {
+  MicrobenchRow row;
+  row.bench = bench;
+  row.series = series;
+  row.value = row.low = row.high = value;
+  data.rows.push_back(std::move(row));
+}
+
+/// Numbers that take several rows: the mean latency of remote shared memory, and reach and step of the page curve.
+void add_summaries(MicrobenchData& data) {
+  constexpr double kRemote = 100;  // an SM's own shared memory through the cluster's window answers in under 40 clocks
+  double sum = 0;
+  double n = 0;
+  std::vector<std::pair<double, double>> pages;
+  for (const MicrobenchRow& row : data.rows) {
+    if (row.bench == "topology" && row.series.rfind("dsmem_latency_from_", 0) == 0 && row.value > kRemote) {
+      sum += row.value;
+      n += 1;
+    }
+    if (row.bench == "latency" && row.series == "page_2mib") pages.emplace_back(row.x, row.value);
+  }
+  if (n > 0) add_row(data, "topology", "dsmem_latency_mean", sum / n);
+  // A step is where the mean of all larger sets exceeds the mean of all smaller ones most.
+  std::sort(pages.begin(), pages.end());
+  double best = 0;
+  double reach = 0;
+  const auto mean = [&](std::size_t from, std::size_t to) {
+    double total = 0;
+    for (std::size_t i = from; i < to; ++i) total += pages[i].second;
+    return total / static_cast<double>(to - from);
+  };
+  constexpr std::size_t kFew = 3;
+  for (std::size_t i = kFew; i + kFew <= pages.size(); ++i) {
+    const double step = mean(i, pages.size()) - mean(0, i);
+    if (step > best) {
+      best = step;
+      reach = pages[i - 1].first / 2;
+    }
+  }
+  constexpr double kNoise = 3;
+  if (best > kNoise) {
+    add_row(data, "latency", "tlb_reach_pages", reach);
+    add_row(data, "latency", "tlb_step", best);
+  }
+}
+
+}  // namespace
+
+Derivation derive_parameters(const MicrobenchData& measured, GpuDescription& d) {
+  MicrobenchData data = measured;
+  add_summaries(data);
+  Derivation out;
+  for (const Rule& rule : kRules) {
+    const std::optional<double> value = row_value(data, rule.bench, rule.series, rule.x, rule.metric);
+    if (!value) {
+      out.missing.push_back(fmt::format("{}: {} {} was not measured", rule.key, rule.bench, rule.series));
+      continue;
+    }
+    const double before = value_of(d, rule.key);
+    const double after = rule.formula(*value, d.config);
+    const std::string source = fmt::format("{} {}: {:.6g}, {}", rule.bench, rule.series, *value, rule.how);
+    set_value(d, rule.key, fmt::format("{:g}", after), "measured", source);
+    out.values.push_back(DerivedValue{rule.key, before, after, source});
+  }
+  return out;
+}
+
+std::vector<std::string> unmeasured_keys(const GpuDescription& d) {
+  std::vector<std::string> out;
+  for (const auto& [key, origin] : d.origins) {
+    if (origin.origin == "literature" || origin.origin == "inferred") {
+      out.push_back(key);
+    }
+  }
+  return out;
+}
+
+}  // namespace strata

@@ -1,0 +1,31 @@
+/// Parameters that a microbenchmark states directly: one number, one formula, no fit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/gpu_description.hpp"
+#include "validation/compare/microbench_table.hpp"
+
+namespace strata {
+
+struct DerivedValue {
+  std::string key;
+  double before = 0;
+  double after = 0;
+  std::string source;  ///< the rows and the formula, in words
+};
+
+struct Derivation {
+  std::vector<DerivedValue> values;
+  std::vector<std::string> missing;  ///< "key: the row it needs was not measured"
+};
+
+/// Reads every directly measured parameter off `data` into the description, with origin "measured".
+[[nodiscard]] Derivation derive_parameters(const MicrobenchData& data, GpuDescription& description);
+
+/// Keys that no microbenchmark of ours measures and whose values are neither from a data sheet nor measured: they stay
+/// as they are, and are listed.
+[[nodiscard]] std::vector<std::string> unmeasured_keys(const GpuDescription& description);
+
+}  // namespace strata

@@ -1,0 +1,95 @@
+#include "validation/calibrate/identity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/error.hpp"
+#include "validation/calibrate/description.hpp"
+#include "validation/compare/microbench_table.hpp"
+
+namespace strata {
+
+namespace {
+
+/// The index-valued rows of a series, in order of x.
+std::vector<int> indexed(const std::vector<MicrobenchRow>& rows, const std::string& bench, const std::string& series) {
+  std::vector<std::pair<double, int>> found;
+  for (const MicrobenchRow& row : rows) {
+    if (row.bench == bench && row.series == series && row.metric.empty()) {
+      found.emplace_back(row.x, static_cast<int>(row.value));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<int> out;
+  for (const auto& [x, value] : found) {
+    out.push_back(value);
+  }
+  return out;
+}
+
+/// The run whose GPCs are the described ones, else the first one that lists any; empty where none does.
+std::vector<MicrobenchRow> choose_card(const std::vector<std::string>& runs, std::vector<int> described) {
+  std::sort(described.begin(), described.end());
+  std::vector<MicrobenchRow> first;
+  for (const std::string& run : runs) {
+    std::vector<MicrobenchRow> rows = read_microbench_run(run);
+    std::vector<int> gpcs = indexed(rows, "topology", "sms_in_gpc");
+    if (gpcs.empty()) {
+      continue;
+    }
+    std::sort(gpcs.begin(), gpcs.end());
+    if (gpcs == described) {
+      return {};  // the description's card: its clusters and sides belong together
+    }
+    if (first.empty()) {
+      first = std::move(rows);
+    }
+  }
+  return first;
+}
+
+void apply_gpcs(const std::string& folder, int sms, const std::vector<MicrobenchRow>& rows, GpuDescription& d) {
+  const std::vector<int> gpcs = indexed(rows, "topology", "sms_in_gpc");
+  const int listed = std::accumulate(gpcs.begin(), gpcs.end(), 0);
+  if (listed != sms) {
+    throw InputError(Diagnostic{folder, 0, 0, "topology.gpc_sms",
+                                fmt::format("topology.csv lists {} SMs, the GPU has {}", listed, sms)});
+  }
+  const std::string list = fmt::format("[{}]", fmt::join(gpcs, ", "));
+  set_value(d, "topology.gpc_sms", list, "measured", "topology.csv, sms_in_gpc");
+  set_value(d, "topology.gpc_cluster_sms", list, "inferred", "all SMs of a GPC; lone TPCs were not told apart");
+  std::vector<int> sides = indexed(rows, "l2_fabric", "side_of_gpc");
+  const bool measured = sides.size() == gpcs.size();
+  if (!measured) {
+    sides.resize(gpcs.size());
+    for (std::size_t g = 0; g < sides.size(); ++g) sides[g] = static_cast<int>(g % 2);
+  }
+  set_value(d, "topology.gpc_partition", fmt::format("[{}]", fmt::join(sides, ", ")),
+            measured ? "measured" : "inferred",
+            measured ? "l2_fabric.csv, side_of_gpc" : "l2_fabric was not measured; GPCs dealt to the sides in turn");
+}
+
+}  // namespace
+
+void apply_identity(const std::string& folder, const std::string& name, GpuDescription& d) {
+  const std::vector<std::string> runs = microbench_runs(folder);
+  const MicrobenchOrigin origin = read_microbench_origin(runs.front());
+  const std::string source = "origin.json, " + origin.date;
+  set_value(d, "chip.name", name, "measured", "our name");
+  set_value(d, "chip.product", origin.gpu, "measured", source);
+  set_value(d, "clocks.sm_max_mhz", fmt::format("{}", origin.sm_clock_mhz), "datasheet", source);
+  set_value(d, "clocks.hbm_mhz", fmt::format("{}", origin.memory_clock_mhz), "datasheet", source);
+  set_value(d, "l2.size_bytes", fmt::format("{}", origin.l2_bytes), "datasheet", source);
+  const std::vector<MicrobenchRow> rows = choose_card(runs, d.config.topology.gpc_sms);
+  if (!rows.empty()) {
+    apply_gpcs(folder, origin.sms, rows, d);
+  } else if (d.config.num_sms() != origin.sms) {
+    throw InputError(Diagnostic{folder, 0, 0, "topology.gpc_sms",
+                                fmt::format("the GPU has {} SMs and the base description {}; measure topology too",
+                                            origin.sms, d.config.num_sms())});
+  }
+}
+
+}  // namespace strata

@@ -1,0 +1,243 @@
+#include "validation/compare/microbench_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "sim/base/error.hpp"
+#include "validation/compare/csv_reader.hpp"
+
+namespace strata {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Programs that choose SMs by GPC, and those whose numbers follow from it.
+bool depends_on_gpcs(const std::string& bench) {
+  return bench == "l2_bandwidth" || bench == "l2_fabric" || bench == "topology" || bench.rfind("lrc", 0) == 0;
+}
+
+/// "_cold" or "_warm" of X_cold_counters.csv: the same launches as X's with another treatment of the caches.
+std::string treatment(const fs::path& path) {
+  const std::string name = path.stem().string();
+  for (const char* suffix : {"_cold", "_warm"}) {
+    if (name.find(std::string(suffix) + "_counters") != std::string::npos) {
+      return suffix;
+    }
+  }
+  return {};
+}
+
+double finite_number(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
+  const std::string& text = record.cells[column];
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+    throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[column],
+                                fmt::format("'{}' is not a finite number", text)});
+  }
+  return value;
+}
+
+struct Run {
+  fs::path folder;
+  std::vector<MicrobenchRow> rows;
+  std::vector<int> gpc_sms;  ///< sorted; empty when not measured
+};
+
+void read_file(const fs::path& path, Run& run) {
+  CsvReader reader(path.string());
+  reader.require({"bench", "series", "x", "x_unit", "value", "unit"});
+  const auto column = [&](std::string_view name) { return reader.find(name); };
+  const auto bench = *column("bench");
+  const auto series = *column("series");
+  const auto x = *column("x");
+  const auto x_unit = *column("x_unit");
+  const auto value = *column("value");
+  const auto unit = *column("unit");
+  const auto metric = column("metric");
+  const auto clock = column("sm_clock_mhz");
+  const std::string suffix = treatment(path);
+  CsvRecord record;
+  const std::size_t before = run.rows.size();
+  while (reader.next(record)) {
+    MicrobenchRow row;
+    row.bench = record.cells[bench] + suffix;
+    row.series = record.cells[series];
+    row.x = finite_number(reader, record, x);
+    row.x_unit = record.cells[x_unit];
+    row.value = finite_number(reader, record, value);
+    row.unit = record.cells[unit];
+    if (metric) row.metric = record.cells[*metric];
+    if (clock) row.sm_clock_mhz = finite_number(reader, record, *clock);
+    if (row.bench == "topology" && row.series == "sms_in_gpc") {
+      run.gpc_sms.push_back(static_cast<int>(row.value));
+    }
+    run.rows.push_back(std::move(row));
+  }
+  if (run.rows.size() == before) {
+    throw InputError(Diagnostic{path.string(), 0, 0, {}, "has no rows"});
+  }
+}
+
+MicrobenchOrigin read_origin(const fs::path& folder) {
+  const fs::path path = folder / "origin.json";
+  std::ifstream in(path);
+  if (!in) {
+    throw InputError(Diagnostic{path.string(), 0, 0, {}, "cannot be opened; run_all.sh writes it"});
+  }
+  const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
+  if (!json.is_object()) {
+    throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
+  }
+  const auto number = [&](const char* key) {
+    const auto at = json.find(key);
+    if (at == json.end() || !at->is_number()) {
+      throw InputError(Diagnostic{path.string(), 0, 0, key, "expected a number"});
+    }
+    return at->get<std::int64_t>();
+  };
+  const auto text = [&](const char* key) {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_string() ? at->get<std::string>() : std::string("unknown");
+  };
+  MicrobenchOrigin origin;
+  origin.gpu = text("gpu");
+  origin.date = text("date_utc");
+  origin.sms = static_cast<int>(number("sms"));
+  origin.l2_bytes = number("l2_bytes");
+  origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz"));
+  origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz"));
+  return origin;
+}
+
+/// Refuses measurements of a chip that differs from the description in what identifies it.
+void check_origin(const fs::path& folder, const MicrobenchOrigin& origin, const GpuConfig& gpu) {
+  const auto compare = [&](const char* key, const char* name, std::int64_t measured, std::int64_t described) {
+    if (measured != described) {
+      throw InputError(Diagnostic{(folder / "origin.json").string(), 0, 0, key,
+                                  fmt::format("was measured on {} with {} {}; {} has {}", origin.gpu, measured, name,
+                                              gpu.chip.name, described)});
+    }
+  };
+  compare("sms", "SMs", origin.sms, gpu.num_sms());
+  compare("l2_bytes", "bytes of L2", origin.l2_bytes, gpu.l2.size_bytes);
+  compare("memory_clock_mhz", "MHz of memory clock", origin.memory_clock_mhz, gpu.clocks.hbm_mhz);
+}
+
+std::vector<fs::path> run_folders(const std::string& folder) {
+  if (!fs::is_directory(folder)) {
+    throw InputError(Diagnostic{folder, 0, 0, "--data", "is not a folder"});
+  }
+  std::vector<fs::path> out;
+  if (fs::exists(fs::path(folder) / "origin.json")) {
+    return {folder};
+  }
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory()) {
+      out.push_back(entry.path());
+    }
+  }
+  if (out.empty()) {
+    throw InputError(Diagnostic{folder, 0, 0, "--data", "holds no run; run_all.sh leaves one folder per run"});
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Run read_run(const fs::path& folder) {
+  Run run;
+  run.folder = folder;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".csv" && entry.path().filename() != "nvidia_smi.csv") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  if (files.empty()) {
+    throw InputError(Diagnostic{folder.string(), 0, 0, "--data", "holds no measured CSV"});
+  }
+  for (const fs::path& file : files) {
+    read_file(file, run);
+  }
+  std::sort(run.gpc_sms.begin(), run.gpc_sms.end());
+  return run;
+}
+
+double median(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  const std::size_t n = v.size();
+  return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/// The values of one point.
+struct Gathered {
+  MicrobenchRow row;
+  std::vector<double> values;
+  std::vector<double> clocks;
+};
+
+}  // namespace
+
+std::vector<std::string> microbench_runs(const std::string& folder) {
+  std::vector<std::string> out;
+  for (const fs::path& run : run_folders(folder)) {
+    out.push_back(run.string());
+  }
+  return out;
+}
+
+MicrobenchOrigin read_microbench_origin(const std::string& run) { return read_origin(run); }
+
+std::vector<MicrobenchRow> read_microbench_run(const std::string& run) { return read_run(run).rows; }
+
+MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) {
+  MicrobenchData out;
+  std::vector<Run> runs;
+  for (const fs::path& path : run_folders(folder)) {
+    const MicrobenchOrigin origin = read_origin(path);
+    check_origin(path, origin, gpu);
+    out.product = origin.gpu;
+    out.runs.push_back(path.string());
+    runs.push_back(read_run(path));
+  }
+  std::vector<int> described = gpu.topology.gpc_sms;
+  std::sort(described.begin(), described.end());
+  const auto same_gpcs = [&](const Run& run) { return run.gpc_sms == described; };
+  const bool any_same = std::any_of(runs.begin(), runs.end(), same_gpcs);
+  using Key = std::tuple<std::string, std::string, double, std::string, std::string>;
+  std::map<Key, std::size_t> places;
+  std::vector<Gathered> gathered;
+  for (const Run& run : runs) {
+    for (const MicrobenchRow& row : run.rows) {
+      if (any_same && !same_gpcs(run) && depends_on_gpcs(row.bench)) {
+        continue;
+      }
+      const auto [at, fresh] =
+          places.try_emplace(Key{row.bench, row.series, row.x, row.x_unit, row.metric}, gathered.size());
+      if (fresh) gathered.push_back(Gathered{row, {}, {}});
+      gathered[at->second].values.push_back(row.value);
+      gathered[at->second].clocks.push_back(row.sm_clock_mhz);
+    }
+  }
+  for (Gathered& g : gathered) {
+    g.row.low = *std::min_element(g.values.begin(), g.values.end());
+    g.row.high = *std::max_element(g.values.begin(), g.values.end());
+    g.row.runs = static_cast<int>(g.values.size());
+    g.row.value = median(g.values);
+    g.row.sm_clock_mhz = median(g.clocks);
+    out.rows.push_back(std::move(g.row));
+  }
+  return out;
+}
+
+}  // namespace strata

@@ -1,0 +1,59 @@
+/// Reads what validation/microbench measured: one folder per run, one CSV per program, origin.json beside them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/config/gpu_config.hpp"
+
+namespace strata {
+
+/// One measured point. Its value is the median over the runs that have it.
+struct MicrobenchRow {
+  std::string bench;   ///< program: "latency", ...; "lrc_cold" where X_cold_counters.csv holds its counters
+  std::string series;  ///< curve
+  double x = 0;
+  std::string x_unit;
+  std::string metric;  ///< hardware counter; empty when the program itself timed
+  double value = 0;
+  std::string unit;
+  double low = 0;           ///< lowest of the runs' values
+  double high = 0;          ///< highest
+  double sm_clock_mhz = 0;  ///< 0 when unknown
+  int runs = 0;
+};
+
+struct MicrobenchData {
+  std::vector<MicrobenchRow> rows;  ///< in the order in which the files list them
+  std::vector<std::string> runs;    ///< folders read
+  std::string product;              ///< as origin.json names the GPU
+};
+
+/// What origin.json of a run states.
+struct MicrobenchOrigin {
+  std::string gpu;
+  std::string date;
+  int sms = 0;
+  std::int64_t l2_bytes = 0;
+  int sm_clock_mhz = 0;
+  int memory_clock_mhz = 0;
+};
+/// The runs in `folder`: itself, or the folders in it. Throws InputError when there is none.
+[[nodiscard]] std::vector<std::string> microbench_runs(const std::string& folder);
+/// Throws InputError when origin.json is missing or lacks a fact.
+[[nodiscard]] MicrobenchOrigin read_microbench_origin(const std::string& run);
+/// The rows of one run as they are. Throws InputError as read_microbench() does.
+[[nodiscard]] std::vector<MicrobenchRow> read_microbench_run(const std::string& run);
+
+/// Reads `folder`: a run, or a folder of runs. Rows of counters come from X_counters.csv.
+///
+/// Programs whose result depends on how many SMs each GPC has are read only from cards that have as many as `gpu`
+/// describes, where there are such cards.
+///
+/// Throws InputError, one line for each problem: no such folder, no run in it, no origin.json or one that is broken, a
+/// GPU with other SMs, L2 or memory clock than `gpu`; a file without rows, a missing column, a cell that is no finite
+/// number.
+[[nodiscard]] MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu);
+
+}  // namespace strata

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Checks, times and counts a suite on this machine's GPU.
+#   record.sh SUITE OUTDIR [--bin STRATA_GPU] [--sanitize SMALL_SUITE]
+# Leaves ladder_kernels.csv, and what it was made from, in OUTDIR. Nothing is changed on the device.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 2 ] || { sed -n '2,4p' "$0"; exit 2; }
+suite=$1 out=$2; shift 2
+bin=$here/../../build/kernels/strata-gpu small=""
+while [ $# -gt 0 ]; do
+  case $1 in
+    --bin) bin=$2; shift 2 ;;
+    --sanitize) small=$2; shift 2 ;;
+    *) echo "record.sh: unknown option $1" >&2; exit 2 ;;
+  esac
+done
+mkdir -p "$out" || exit 1
+nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu --format=csv > "$out/nvidia_smi.csv"
+"$bin" suite "$suite" --out "$out/timed.csv" > "$out/check.log" 2>&1 || echo "record.sh: the check failed, see check.log" >&2
+# Metrics that exist only on some chips are asked for only where they are listed.
+ncu --query-metrics 2>/dev/null | cut -d' ' -f1 > "$out/metrics.txt"
+metrics=$(python3 "$here/join_profile.py" --metrics | tr , '\n' | while read -r m; do
+  grep -qx "${m%%.*}" "$out/metrics.txt" && printf '%s,' "$m" || echo "record.sh: no metric $m here" >&2; done | sed 's/,$//')
+timeout 420 ncu --clock-control none --profile-from-start off --csv --page raw --print-units base \
+  --metrics "$metrics" \
+  "$bin" suite "$suite" --profile --out "$out/profiled.csv" > "$out/ncu.csv" 2> "$out/ncu.log"
+python3 "$here/join_profile.py" "$out/timed.csv" "$out/profiled.csv" "$out/ncu.csv" "$out/ladder_kernels.csv"
+[ -n "$small" ] || exit 0
+for tool in memcheck racecheck synccheck; do
+  timeout 200 compute-sanitizer --tool "$tool" "$bin" suite "$small" --no-time --no-check > "$out/$tool.log" 2>&1
+  echo "$tool: exit $?, $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | tail -1)"
+done

@@ -1,0 +1,40 @@
+/// The copy engine: rings of bulk copies and tiles by warps, depth, bytes and row length, back-to-back issue,
+/// multicast. validation/microbench/tma.cu.
+#pragma once
+
+#include <memory>
+
+#include "workloads/kernels/microbench/program.hpp"
+
+namespace strata::microbench {
+
+/// Every warp has one issuing thread and a ring of its own over 256 KiB of its SM.
+struct CopyRingConfig {
+  std::uint32_t ctas = 1;
+  std::uint32_t warps = 1;
+  std::uint32_t stages = 2;
+  std::uint32_t bytes = 2048;  ///< of a copy
+  std::uint32_t rows = 0;      ///< of a tile; 0 = a 1-D copy
+  bool store = false;
+  std::uint32_t copies = 64;  ///< of each warp
+  /// Clocks that the issuing thread spends on a copy before it can start the next. The loop writes the registers that
+  /// the copy instruction reads, and waits until it has read them: 363 for a 1-D copy and 550 for a tile, the same for
+  /// 256 B to 4 KiB and for two stages or more (tma.cu, bulk_size_1warps, tile128_size_1warps); 150 and 285 where the
+  /// loop is unrolled over the stages (unrolled rows).
+  std::uint32_t thread_clocks = 363;
+};
+[[nodiscard]] std::unique_ptr<TraceSource> make_copy_ring(const CopyRingConfig& config);
+
+/// Eight copies issued in a row by one thread, then awaited, `laps` times.
+[[nodiscard]] std::unique_ptr<TraceSource> make_copy_burst(std::uint32_t bytes, std::uint32_t rows, std::uint32_t laps);
+
+/// Each CTA of a cluster fetches its share of every 16 KiB tile and multicasts it to all; one warp per stage of eight.
+struct MulticastConfig {
+  std::uint32_t cluster = 1;
+  std::uint32_t ctas = 1;
+  std::uint32_t tiles = 128;
+};
+[[nodiscard]] std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& config);
+inline constexpr std::uint32_t kMulticastTileBytes = 16384;
+
+}  // namespace strata::microbench

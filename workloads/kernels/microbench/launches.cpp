@@ -1,0 +1,44 @@
+#include "workloads/kernels/microbench/launches.hpp"
+
+#include <algorithm>
+
+namespace strata::microbench {
+
+namespace {
+constexpr std::uint32_t kAluLatency = 4;
+
+Launch cta_launch(const char* name, std::uint32_t ctas, std::uint32_t threads) {
+  Launch l = bench_launch(name, ctas, std::max(1U, threads / kWarpLanes));
+  l.code_bytes = 512;
+  return l;
+}
+}  // namespace
+
+std::unique_ptr<TraceSource> make_ctas(const CtaConfig& c) {
+  Launch l = cta_launch("ctas", c.ctas, c.threads);
+  l.smem_dynamic_bytes = c.smem_bytes;
+  l.registers_per_thread = c.registers;
+  l.cluster = Dim3{c.cluster, 1, 1};
+  std::vector<Section> sections{once(stamp())};
+  // Two reads of the clock and of the special registers: 79 clocks from start to end of a tiny CTA.
+  constexpr std::uint32_t kStampClocks = 79;
+  Operation spin = compute(Pipe::kAlu, 4, l.warps_per_cta());
+  spin.dependent_latency = std::max(kStampClocks, c.work) / kAluLatency;
+  sections.push_back(once(spin));
+  sections.push_back(once(stamp()));
+  if (c.store_last) {
+    sections.push_back(Section{1, [](const StreamId& id, std::uint64_t, StreamCursor&, Operation& op) {
+                                 op = contiguous(MemDir::kStore, kFirstAddress + id.cta * 32, 32, 1);
+                                 by_one_warp(op);
+                               }});
+  }
+  return std::make_unique<Program>(std::move(l), std::move(sections));
+}
+
+std::unique_ptr<TraceSource> make_empty(std::uint32_t ctas, std::uint32_t threads) {
+  Launch l = cta_launch("empty", ctas, threads);
+  const Operation exit = compute(Pipe::kAlu, 1, l.warps_per_cta());
+  return std::make_unique<Program>(std::move(l), std::vector{once(exit)});
+}
+
+}  // namespace strata::microbench
