@@ -141,15 +141,20 @@ class Elementwise final : public TraceSource {
       }
     }
     if (c_.functor == Functor::kFill && bits_of(c_.output.type) < 32) extra += kPackedFill;
-    setup_slots_ = rounded(setup);
     Arithmetic work = per_thread * Arithmetic{.fma = cost.fma, .alu = cost.alu + convert, .mufu = cost.mufu} +
                       Arithmetic{.alu = extra};
+    if (c_.counted) {
+      setup = c_.counted->other;
+      work = *c_.counted;
+      work.other = 0;
+    }
+    setup_slots_ = rounded(setup);
     compute_ = compute_operation(work, warps_);
     work.chain = issue_chain(work.total() + setup);
     first_chain_ = compute_operation(work, warps_).dependent_latency;
     compute_.pc = 2;
     compute_.smem_read_wavefronts = rounded(static_cast<double>(wavefronts * warps_) / static_cast<double>(steps_));
-    compute_.tensor_insts = rounded(tensor_counted * warps_);
+    compute_.tensor_insts = rounded(tensor_counted * warps_) + c_.counted_tensor * warps_;
   }
 
   [[nodiscard]] Operation base_op(MemDir dir, std::uint32_t instructions) const {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/elementwise_functors.hpp"
 #include "workloads/spec/trace_source.hpp"
 
@@ -53,6 +55,8 @@ struct ElementwiseConfig {
   bool casts = false;                     ///< kUnrolled: types in memory are chosen at run time
   std::uint64_t ctas = 0;                 ///< 0 = as many as the elements need
   std::uint32_t registers = 32;
+  std::optional<Arithmetic> counted;  ///< of a warp, accesses apart: from compiled code, in place of the functor's
+  std::uint32_t counted_tensor = 0;   ///< of a warp: wide multiplies, which the tensor-pipe counter includes
   std::string name = "elementwise";
 };
 

@@ -3,7 +3,8 @@
 ///
 /// A stream is four warps, one on each SMSP, that run in step between barriers. Per K tile: wait for the stage,
 /// barrier, issue the loads of a tile ahead, multiply this one. Loads are cp.async into a ring of stages, or LDG and
-/// STS through registers one tile ahead. The epilogue passes C through shared memory, so that global stores are wide.
+/// STS through registers one tile ahead. With one stage a tile is loaded once the last one has been multiplied. The
+/// epilogue passes C through shared memory, so that global stores are wide, or stores it straight from registers.
 ///
 /// Not modelled: bias and activation epilogues, stream-K, the wait of a split-K slice for its turn on C.
 #pragma once
@@ -43,6 +44,8 @@ struct GemmCtaCosts {
   std::uint32_t per_element_tenths = 35;     ///< of the epilogue, per accumulator of a thread, in tenths
   std::uint32_t epilogue_conflict_ways = 1;  ///< bank conflicts of the staging of C
   std::uint32_t uncounted_tensor = 0;        ///< tensor-pipe instructions of a warp that are no multiply-add
+  /// Shared-memory wavefronts, in tenths, of a cp.async that turns its tile: its sectors fill rows of their own.
+  std::uint32_t turned_copy_tenths = 0;
 };
 
 struct GemmCtaConfig {
@@ -63,8 +66,13 @@ struct GemmCtaConfig {
   bool raster_padded = false;      ///< the last group is launched whole: CTAs beyond C leave at once (CUTLASS)
   std::uint32_t split_k = 1;       ///< slices of K, each a CTA of its own
   SplitKReduction split_reduction = SplitKReduction::kPartials;
-  std::uint32_t slice_k_tiles = 0;         ///< K tiles of every slice but the last; 0 = they differ by at most one
-  bool reads_c = false;                    ///< beta != 0: C is read before it is written
+  std::uint32_t slice_k_tiles = 0;  ///< K tiles of every slice but the last; 0 = they differ by at most one
+  bool reads_c = false;             ///< beta != 0: C is read before it is written
+  std::uint32_t staged_bytes = 4;   ///< of an element of C in shared memory; 0 = stored from registers
+  std::uint32_t store_passes = 1;   ///< store instructions of a thread that each touch all of its sectors
+  /// 16-byte copies whose rows begin 16 B off a sector in shared memory every second row, as rows padded by 16 B do:
+  /// both halves of a sector go to different ones, and such rows are delivered twice (recorded launches: 1.50 of all).
+  bool odd_rows_twice = false;
   std::uint32_t registers_per_thread = 0;  ///< 0 = estimated from the warp tile
   std::uint32_t smem_dynamic_bytes = 0;    ///< 0 = stages or epilogue staging, whichever is larger
   GemmCtaCosts costs;
@@ -86,13 +94,16 @@ struct GemmCtaPlan {
   /// K tiles whose cp.async are one operation: as many as share a line where rows of a tile are narrower. Their data
   /// comes a few tiles early; issuing each tile alone would make four times the events.
   std::uint32_t tiles_per_load = 1;
-  std::uint32_t streams = 1;        ///< they share the loads, the multiply-adds and the epilogue evenly
-  std::uint32_t stream_warps = 0;   ///< of one stream
-  std::uint32_t rows_per_part = 0;  ///< of the epilogue, all streams
+  std::uint32_t streams = 1;            ///< they share the loads, the multiply-adds and the epilogue evenly
+  std::uint32_t stream_warps = 0;       ///< of one stream
+  std::uint32_t rows_per_part = 0;      ///< of the epilogue, all streams
+  std::uint32_t turned_wavefronts = 0;  ///< of a stream and K tile: copies that turn their tile
 
-  Operation load_a;  ///< templates, of one stream
+  std::uint32_t loads_per_tile = 2;  ///< operations of a stream
+  Operation load_a;                  ///< templates, of one stream
   Operation load_b;
   Operation multiply;
+  Operation fragments;   ///< fragment loads that take the LSU longer than their wavefronts; kNop = none
   Operation sync;        ///< barrier between the streams once a tile is in shared memory
   Operation stage_tile;  ///< STS of a tile that came through registers
   Operation add_slices;  ///< accumulators of warp slices meet in shared memory
@@ -106,6 +117,8 @@ struct GemmCtaPlan {
   [[nodiscard]] Wait tile_arrived() const;
   /// Instructions of a warp and K tile that are neither multiply-adds nor shared-memory reads.
   [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
+  /// Whether half of the operand's rows are delivered twice.
+  [[nodiscard]] bool delivers_twice(const OperandView& view) const;
   /// Wavefronts of a stream and K tile that the profiler counts of fills.
   [[nodiscard]] std::uint32_t fill_wavefronts() const;
 };

@@ -26,7 +26,7 @@ void check_tile(const GemmCtaConfig& c, Problems& problems) {
   problems.limits("warp-m", c.warp_m, 8, 512);
   problems.limits("warp-n", c.warp_n, 8, 512);
   problems.limits("warp-slices", c.warp_slices, 1, 32);
-  problems.limits("stages", c.stages, 2, 16);
+  problems.limits("stages", c.stages, 1, 16);
   problems.limits("raster-group", c.raster_group, 1, 1U << 20);
   if (!problems.list.empty()) {
     return;

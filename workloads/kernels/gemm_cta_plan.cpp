@@ -94,8 +94,14 @@ class Planner {
         config().copy == GemmCopy::kRegisters || (config().copy == GemmCopy::kAuto && narrow < kAsyncLeastBytes);
     const bool k_rows = p.a_k_contiguous || p.b_k_contiguous;
     const std::uint32_t row_bytes = config().tile_k * plan_.addresses.a.element_bytes;
-    plan_.tiles_per_load = k_rows && !plan_.through_registers ? std::max(1U, kLineBytes / row_bytes) : 1;
-    plan_.ahead = plan_.through_registers ? 1 : config().stages - 1;
+    const bool ring = !plan_.through_registers && config().stages > 2;  // two buffers have no room for a later tile
+    plan_.tiles_per_load = k_rows && ring ? std::max(1U, kLineBytes / row_bytes) : 1;
+    plan_.ahead = plan_.through_registers ? 1 : std::max(1U, config().stages - 1);
+  }
+
+  /// Wavefronts of a stream's copies that turn their tile, beyond those of its bytes.
+  [[nodiscard]] std::uint32_t turned_wavefronts(const OperandView& view, std::uint32_t instructions) const {
+    return transposed(view) ? plan_.stream_warps * instructions * config().costs.turned_copy_tenths / 10 : 0;
   }
 
   void plan_load(Operation& op, const OperandView& view, std::uint32_t rows, std::uint16_t pc) const {
@@ -110,7 +116,7 @@ class Planner {
     op.issue_slots = instructions;
     op.warp_insts = plan_.stream_warps * instructions;
     op.completes[0] = {registers ? TokenClass::kScoreboard : TokenClass::kAsyncGroup, 0, SignalAt::kDataVisible, 1, 0};
-    op.smem_write_wavefronts = registers ? 0 : stream_wavefronts(bytes);
+    op.smem_write_wavefronts = registers ? 0 : stream_wavefronts(bytes) + turned_wavefronts(view, instructions);
     op.mem.dir = MemDir::kLoad;
     op.mem.space = MemSpace::kGlobal;
     op.mem.pattern = Pattern::kBox;
@@ -121,6 +127,11 @@ class Planner {
   void plan_loads() {
     plan_load(plan_.load_a, plan_.addresses.a, config().tile_m, 1);
     plan_load(plan_.load_b, plan_.addresses.b, config().tile_n, 2);
+    for (const auto& [view, load] :
+         {std::pair(&plan_.addresses.a, &plan_.load_a), std::pair(&plan_.addresses.b, &plan_.load_b)}) {
+      plan_.turned_wavefronts += plan_.through_registers ? 0 : turned_wavefronts(*view, load->pipe_work);
+      plan_.loads_per_tile += plan_.delivers_twice(*view) ? 1 : 0;
+    }
   }
 
   /// STS of what LDG brought: 16 B a lane, packed first where loads were narrower than a register; one element a lane
@@ -180,7 +191,7 @@ class Planner {
     const GemmCtaCosts& costs = config().costs;
     plan_.rows_per_part = u32(ceil_div(ceil_div(config().tile_m, kEpilogueParts), plan_.streams)) * plan_.streams;
     const std::uint32_t elements = plan_.rows_per_part * config().tile_n;
-    const std::uint32_t staged_bytes = elements * 4;  // fp32 accumulators
+    const std::uint32_t staged_bytes = elements * config().staged_bytes;
     const std::uint32_t c_bytes = plan_.addresses.c_element_bytes;
     const std::uint32_t lane = std::min(access_bytes(plan_.addresses.c_pitch_bytes), 16U);
     const std::uint32_t stores = u32(ceil_div(std::uint64_t{elements} * c_bytes, std::uint64_t{lane} * 32 * warps));
@@ -192,7 +203,8 @@ class Planner {
     write.kind = OpKind::kShared;
     write.pc = 5;
     write.pipe = Pipe::kAlu;  // conversions, addresses and predicates outnumber the accesses
-    const std::uint32_t writes = u32(ceil_div(staged_bytes, std::uint64_t{8} * 32 * warps));  // two results a lane
+    const std::uint32_t pair_bytes = std::max(1U, 2 * config().staged_bytes);  // two results a lane
+    const std::uint32_t writes = u32(ceil_div(staged_bytes, std::uint64_t{pair_bytes} * 32 * warps));
     write.issue_slots = writes + 4;
     write.pipe_work = 4;
     write.warp_insts = plan_.stream_warps * write.issue_slots;
@@ -218,9 +230,10 @@ class Planner {
     store.kind = OpKind::kMemory;
     store.pc = 7;
     store.pipe = Pipe::kLsu;
-    store.pipe_work = stores;
-    store.issue_slots = stores;
-    store.warp_insts = plan_.stream_warps * stores;
+    const std::uint32_t stores_of_pass = u32(ceil_div(stores, config().store_passes));
+    store.pipe_work = stores_of_pass;
+    store.issue_slots = stores_of_pass;
+    store.warp_insts = plan_.stream_warps * stores_of_pass;
     store.waits[0].cls = TokenClass::kScoreboard;
     store.waits[0].slot = 3;
     store.waits[1].cls = TokenClass::kScoreboard;
@@ -293,7 +306,13 @@ std::uint32_t GemmCtaPlan::overhead_per_k_tile(std::uint32_t k_steps) const {
 
 std::uint32_t GemmCtaPlan::fill_wavefronts() const {
   const std::uint64_t bytes = std::uint64_t{config.tile_m + config.tile_n} * config.tile_k * addresses.a.element_bytes;
-  return through_registers ? 0 : counted_fill_wavefronts(bytes / streams);
+  return through_registers ? 0 : counted_fill_wavefronts(bytes / streams) + turned_wavefronts;
+}
+
+bool GemmCtaPlan::delivers_twice(const OperandView& view) const {
+  constexpr std::uint32_t kWideCopy = 16;
+  const std::uint32_t widest = std::min(config.access_limit_bytes, access_bytes(view.pitch_bytes));
+  return config.odd_rows_twice && !through_registers && !view.k_contiguous && widest == kWideCopy;
 }
 
 GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k) {

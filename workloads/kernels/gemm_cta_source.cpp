@@ -45,7 +45,7 @@ class GemmCtaSource final : public TraceSource {
   }
 
  private:
-  static constexpr std::uint32_t kMostPerStep = 5;
+  static constexpr std::uint32_t kMostPerStep = 8;
   static constexpr std::uint32_t kLeaveInsts = 24;  ///< of a CTA that finds its tile beyond C
 
   std::uint32_t step(const StreamId& id, State& state, Operation* out) const {
@@ -128,49 +128,103 @@ class GemmCtaSource final : public TraceSource {
     op.mem.oob_rows = 0;
   }
 
+  /// One operand's loads of `tiles` K tiles; returns how many operations they take.
+  std::uint32_t load_operand(const StreamId& id, const State& state, bool of_a, std::uint32_t tiles,
+                             Operation* out) const {
+    const OperandView& view = of_a ? plan_.addresses.a : plan_.addresses.b;
+    out[0] = of_a ? plan_.load_a : plan_.load_b;
+    load_share(id, state, view, of_a ? state.row0 : state.col0, of_a ? plan_.config.tile_m : plan_.config.tile_n, tiles,
+               out[0]);
+    if (!plan_.delivers_twice(view)) {
+      return 1;
+    }
+    Operation& again = out[1] = out[0];
+    again.issue_slots = again.pipe_work = again.warp_insts = again.smem_write_wavefronts = 0;
+    again.mem.address += static_cast<std::uint64_t>(again.mem.row_pitch);
+    again.mem.row_pitch *= 2;
+    again.mem.rows /= 2;
+    return 2;
+  }
+
   /// Loads of the next K tile; those of a line's worth of K tiles are issued with the first of them.
   std::uint32_t load(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t next = state.load;
-    const bool issues = next < state.k_end && (next - state.k_begin) % plan_.tiles_per_load == 0;
-    if (issues) {
+    std::uint32_t n = 0;
+    if (next < state.k_end && (next - state.k_begin) % plan_.tiles_per_load == 0) {
       const std::uint32_t tiles = std::min(plan_.tiles_per_load, state.k_end - next);
-      out[0] = plan_.load_a;
-      load_share(id, state, plan_.addresses.a, state.row0, plan_.config.tile_m, tiles, out[0]);
-      out[1] = plan_.load_b;
-      load_share(id, state, plan_.addresses.b, state.col0, plan_.config.tile_n, tiles, out[1]);
+      n += load_operand(id, state, true, tiles, out);
+      n += load_operand(id, state, false, tiles, out + n);
     }
     ++state.load;
-    return issues ? 2 : 0;
+    return n;
   }
 
   [[nodiscard]] Operation staged(const State& state) const {
     Operation op = plan_.stage_tile;
-    op.waits[0].count = 2 * (state.load - state.k_begin);
+    op.waits[0].count = plan_.loads_per_tile * (state.load - state.k_begin);
     return op;
   }
 
-  std::uint32_t multiply(const StreamId& id, State& state, Operation* out) const {
+  /// With one stage: wait for the tile, multiply it, meet, and only then load the next one.
+  std::uint32_t multiply_alone(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
-    const std::uint32_t arrived = plan_.through_registers ? done + 1 : 2 * (done / plan_.tiles_per_load + 1);
-    const Wait synced{TokenClass::kNamedBarrier, 0, done + 1};
+    out[0] = plan_.sync;
+    out[0].waits[0].count = plan_.loads_per_tile * (done + 1);
+    out[1] = plan_.multiply;
+    out[1].waits[0] = {TokenClass::kNamedBarrier, 0, 2 * done + 1};
+    out[2] = plan_.sync;
+    out[2].waits[0] = Wait{};
+    std::uint32_t n = 3;
+    n += load(id, state, out + n);
+    for (std::uint32_t i = 3; i < n; ++i) {
+      out[i].waits[0] = {TokenClass::kNamedBarrier, 0, 2 * done + 2};
+    }
+    return n;
+  }
+
+  std::uint32_t multiply(const StreamId& id, State& state, Operation* out) const {
+    const bool alone = plan_.config.stages == 1 && !plan_.through_registers;
+    const std::uint32_t n = alone ? multiply_alone(id, state, out) : multiply_ahead(id, state, out);
+    if (++state.k == state.k_end) {
+      state.life = plan_.config.warp_slices > 1 ? kAddSlices : kEpilogue;
+    }
+    return n;
+  }
+
+  std::uint32_t multiply_ahead(const StreamId& id, State& state, Operation* out) const {
+    const std::uint32_t done = state.k - state.k_begin;
+    const std::uint32_t arrived =
+        plan_.through_registers ? done + 1 : plan_.loads_per_tile * (done / plan_.tiles_per_load + 1);
+    const bool meets = plan_.streams > 1;
+    const bool one_buffer = plan_.config.stages == 1 && meets;  // the next tile is stored once all have read
+    const Wait synced{TokenClass::kNamedBarrier, 0, one_buffer ? 2 * done + 1 : done + 1};
     std::uint32_t n = 0;
-    if (plan_.streams > 1) {
+    if (meets) {
       out[n] = plan_.sync;
       out[n++].waits[0].count = arrived;
     }
     const std::uint32_t first = n;
     n += plan_.config.prefetch ? load(id, state, out + n) : 0;
-    Operation& multiply = out[n++] = plan_.multiply;
-    multiply.waits[0].count = arrived;
-    for (std::uint32_t i = first; i < n && plan_.streams > 1; ++i) {
+    if (plan_.fragments.kind != OpKind::kNop) {
+      out[n] = plan_.fragments;
+      out[n++].waits[0].count = arrived;
+    }
+    out[n] = plan_.multiply;
+    out[n++].waits[0].count = arrived;
+    for (std::uint32_t i = first; i < n && meets; ++i) {
       out[i].waits[0] = synced;
     }
     n += plan_.config.prefetch ? 0 : load(id, state, out + n);
-    if (plan_.through_registers && state.load <= state.k_end) {
-      out[n++] = staged(state);
+    if (one_buffer) {
+      out[n] = plan_.sync;
+      out[n++].waits[0] = Wait{};
     }
-    if (++state.k == state.k_end) {
-      state.life = plan_.config.warp_slices > 1 ? kAddSlices : kEpilogue;
+    if (plan_.through_registers && state.load <= state.k_end) {
+      out[n] = staged(state);
+      if (one_buffer) {
+        out[n].waits[1] = {TokenClass::kNamedBarrier, 0, 2 * done + 2};
+      }
+      ++n;
     }
     return n;
   }
@@ -204,7 +258,12 @@ class GemmCtaSource final : public TraceSource {
     } else {
       store.waits[1] = Wait{};
     }
-    return n + 1;
+    ++n;
+    for (std::uint32_t pass = 1; pass < plan_.config.store_passes; ++pass) {
+      out[n] = out[n - 1];
+      ++n;
+    }
+    return n;
   }
 
   void place_c(const State& state, std::int64_t row, std::uint32_t rows, MemoryRef& mem) const {

@@ -56,9 +56,7 @@ Operation plan_multiply(const GemmSimtConfig& c, const GemmCtaPlan& plan) {
   op.issue_slots = instructions + multiplies * kConflictsPerHundred / 100;
   op.warp_insts = warps * instructions;
   op.dependent_latency = kFirstFragmentSteps;
-  // A wavefront serves 8 lanes of an LDS.128 whether or not they read the same words: recorded launches show 4.0 and
-  // 4.1 wavefronts each, though a warp's fragment is 256 B.
-  op.smem_read_wavefronts = warps * (c.thread_m + c.thread_n) * slice_k + plan.fill_wavefronts();
+  op.smem_read_wavefronts = warps * (c.thread_m + c.thread_n) * c.lds_wavefronts / 4 * slice_k + plan.fill_wavefronts();
   return op;
 }
 

@@ -19,6 +19,10 @@ struct GemmSimtConfig : GemmCtaConfig {
   GemmSimtConfig();
   std::uint32_t thread_m = 8;  ///< of a thread
   std::uint32_t thread_n = 8;
+  /// Wavefronts of a warp's LDS.128. Recorded launches of CUTLASS show 4.0 and 4.1: one for 8 lanes, whether or not
+  /// they read the same words. Where the lanes lie 4 x 8 in the warp's tile and pieces are 4 words apart, launches
+  /// show 3.0.
+  std::uint32_t lds_wavefronts = 4;
 };
 
 /// Costs of compiled fp32 kernels, from recorded `sm__inst_executed`. Per warp and K tile of 8, a CUTLASS kernel issues

@@ -43,6 +43,50 @@ CtaStep arithmetic_step(double instructions, double chain, std::uint32_t warps, 
 
 }  // namespace
 
+std::unique_ptr<TraceSource> make_parts_sum(const PartsSumConfig& c) {
+  constexpr std::uint32_t kWarps = 8;
+  constexpr std::uint32_t kVector = 4;
+  constexpr std::uint32_t kPartialBits = 32;
+  constexpr std::uint32_t kResultBits = 16;
+  // Compiled code (CUDA 13.0, sm_90a): a part takes a load, four additions and three address steps; the recorded 144
+  // instructions at eight parts leave 80 beside them.
+  constexpr Arithmetic kAdd{.fma = 4, .alu = 2, .mufu = 0, .other = 1, .chain = 4};
+  constexpr double kBeside = 79;
+  if (c.parts == 0 || c.elements == 0 || c.elements % kVector != 0) {
+    throw ModelBug("sum of parts: inconsistent configuration");
+  }
+  CtaProgram p;
+  Launch& l = p.launch;
+  CtaLoop parts;
+  parts.tile.cols = std::uint64_t{kWarps} * kWarpLanes * kVector;
+  parts.tile.cols_total = c.elements;
+  parts.tile.col_axis = CtaAxis::kX;
+  parts.tile.row_axis = CtaAxis::kNone;
+  parts.tile.rows_total = c.parts;
+  parts.tile.trip_rows = 1;
+  parts.tile.warp_cols = kWarpLanes * kVector;
+  parts.trips = c.parts;
+  l.name = c.name;
+  l.family = "parts_sum";
+  l.grid.x = static_cast<std::uint32_t>(ceil_div(c.elements, parts.tile.cols));
+  l.block.x = kWarps * kWarpLanes;
+  l.registers_per_thread = c.registers;
+  const std::uint64_t partial = add_buffer(l, "partial sums", c.parts * c.elements * kPartialBits / 8);
+  const std::uint64_t result = add_buffer(l, "result", c.elements * kResultBits / 8);
+  l.work.compulsory_read_bytes = static_cast<double>(l.buffers[0].bytes);
+  l.work.compulsory_write_bytes = static_cast<double>(l.buffers[1].bytes);
+  l.work.fp32_flops = static_cast<double>(c.parts * c.elements);
+  CtaLoop before = parts;
+  before.trips = 1;
+  CtaLoop after = before;
+  before.steps = {arithmetic_step(kBeside, 16, kWarps, false)};
+  before.steps.front().op.smem_read_wavefronts = 2 * kWarps;
+  parts.steps = {access_step(MemDir::kLoad, partial, kPartialBits, c.elements * kPartialBits / 8, 1, kWarps)};
+  after.steps = {compute_step(c.parts * kAdd, kWarps), access_step(MemDir::kStore, result, kResultBits, 0, 1, kWarps)};
+  p.loops = {before, parts, after};
+  return make_cta_program(std::move(p));
+}
+
 std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   const std::uint32_t warps = c.block_cols * c.block_rows / kWarpLanes;
   if (c.rows == 0 || c.cols == 0 || c.splits == 0 || warps == 0 || c.block_cols % kWarpLanes != 0) {

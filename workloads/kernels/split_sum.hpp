@@ -24,6 +24,16 @@ struct SplitKSumConfig {
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& config);
 
+/// A thread sums four neighbouring elements of every part (validation/kernels/gemm/splitk.cu); fp32 parts, 16-bit
+/// result.
+struct PartsSumConfig {
+  std::uint32_t parts = 2;
+  std::uint64_t elements = 0;  ///< of the result, a multiple of 4
+  std::uint32_t registers = 32;
+  std::string name = "parts_sum";
+};
+[[nodiscard]] std::unique_ptr<TraceSource> make_parts_sum(const PartsSumConfig& config);
+
 /// Sums of attention outputs, each weighted by its part of the softmax denominator.
 struct AttentionSplitConfig {
   std::uint64_t rows = 0;  ///< batch x heads x queries

@@ -18,6 +18,9 @@
 #include "workloads/library/flash_attention_2.hpp"
 #include "workloads/library/flash_split_kv.hpp"
 #include "workloads/library/ladder_attention.hpp"
+#include "workloads/library/ladder_block.hpp"
+#include "workloads/library/ladder_gemm.hpp"
+#include "workloads/library/ladder_plain.hpp"
 #include "workloads/library/layer_norm.hpp"
 #include "workloads/library/nvjet.hpp"
 #include "workloads/library/sm80_xmma_gemm.hpp"
@@ -48,6 +51,17 @@ std::span<const FamilyParser> kernel_families() {
       ampere_gemm_family(),
       flash_split_kv_family(),
       cudnn_sm80_attention_family(),
+      ladder_simt_family(),
+      ladder_mma_family(),
+      ladder_wmma_family(),
+      ladder_wgmma_family(),
+      ladder_rows_family(),
+      ladder_elementwise_family(),
+      ladder_splitk_sum_family(),
+      ladder_plain_gemm_family(),
+      ladder_gemv_family(),
+      ladder_transpose_family(),
+      ladder_rotary_family(),
       ladder_attention_family(),
   };
   return kFamilies;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "sim/base/error.hpp"
 #include "workloads/library/shape.hpp"
 
@@ -31,6 +33,22 @@ RowMatrix row_matrix_of(const LaunchRow& row) {
   }
   const RowsColsCells m = parse_rows_cols(row.shape);
   return checked(static_cast<double>(m.rows), static_cast<double>(m.cols));
+}
+
+std::array<std::uint64_t, 3> three_cells(const std::string& shape, const char* expected) {
+  std::array<std::uint64_t, 3> cells{};
+  const char* at = shape.data();
+  const char* end = at + shape.size();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0 && at != end && *at == ',') ++at;
+    const auto [next, error] = std::from_chars(at, end, cells[i]);
+    const bool last = i + 1 == cells.size();
+    if (error != std::errc{} || cells[i] == 0 || cells[i] > 0x7fffffff || (last ? next != end : next == end)) {
+      throw UnsupportedError(fmt::format("shape '{}': expected {}", shape, expected));
+    }
+    at = next;
+  }
+  return cells;
 }
 
 std::uint32_t threads_of(const LaunchRow& row, std::uint32_t fallback) {

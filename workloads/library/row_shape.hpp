@@ -1,7 +1,9 @@
 /// What the row-wise families read from a row of launches.csv.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 
 #include "workloads/library/resolve.hpp"
 
@@ -14,6 +16,9 @@ struct RowMatrix {
   std::uint64_t cols = 0;
 };
 [[nodiscard]] RowMatrix row_matrix_of(const LaunchRow& row);
+
+/// Three positive numbers with commas between them; UnsupportedError says what was `expected` otherwise.
+[[nodiscard]] std::array<std::uint64_t, 3> three_cells(const std::string& shape, const char* expected);
 
 /// Threads of a CTA as the row gives them, or `fallback`; UnsupportedError unless a multiple of 32 up to 1024.
 [[nodiscard]] std::uint32_t threads_of(const LaunchRow& row, std::uint32_t fallback);

@@ -1,0 +1,137 @@
+/// Generators of the kernel ladder: traces that finish, and counts worked out by hand.
+#include <catch2/catch.hpp>
+
+#include "tests/support/recorded_rows.hpp"
+#include "tests/support/trace_totals.hpp"
+#include "tests/unit/workloads/kernels/untimed_run.hpp"
+#include "workloads/kernels/gemm_plain.hpp"
+#include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/kernels/gemm_wmma.hpp"
+#include "workloads/kernels/gemv.hpp"
+#include "workloads/kernels/rotary.hpp"
+#include "workloads/kernels/row_pass.hpp"
+#include "workloads/kernels/split_sum.hpp"
+#include "workloads/kernels/transpose.hpp"
+
+using namespace strata;
+
+namespace {
+
+GemmProblem fp32_problem(std::int64_t m, std::int64_t n, std::int64_t k, const char* layout) {
+  GemmProblem p;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.input = p.output = DataType::kFp32;
+  REQUIRE(parse_gemm_layout(layout, p));
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("GEMM with one buffer: the trace ends, whatever the number of K tiles", "[workloads][gemm]") {
+  for (const std::int64_t k : {8, 64, 200}) {
+    GemmSimtConfig c;
+    c.problem = fp32_problem(128, 128, k, "NN");
+    c.tile_k = 32;
+    c.warp_n = 64;
+    c.stages = 1;
+    c.staged_bytes = 0;
+    CHECK(test::UntimedRun(*make_gemm_simt(c, test::hopper_facts()), 0).finishes());
+  }
+  GemmWmmaConfig w;
+  w.problem = fp32_problem(128, 128, 96, "TN");
+  w.problem.input = w.problem.output = DataType::kBf16;
+  w.warp_m = 32;
+  w.stages = 1;
+  w.copy = GemmCopy::kRegisters;
+  w.registers_per_thread = 128;
+  w.insts_per_k_tile = 153;
+  w.generic_loads = 48;
+  CHECK(test::UntimedRun(*make_gemm_wmma(w, test::hopper_facts()), 0).finishes());
+}
+
+TEST_CASE("GEMM: padded rows of 16-byte copies are delivered one and a half times", "[workloads][gemm]") {
+  GemmSimtConfig c;
+  c.problem = fp32_problem(128, 128, 32, "NT");
+  c.tile_k = 32;
+  c.warp_n = 64;
+  c.stages = 2;
+  c.odd_rows_twice = true;
+  // Two operands of 32 rows of 512 B: 1024 sectors, half of the rows twice.
+  CHECK(test::trace_totals(*make_gemm_simt(c, test::hopper_facts())).delivered_sectors == 1536);
+}
+
+TEST_CASE("GEMM without copies in flight: loads and stores of a small product", "[workloads][gemm]") {
+  GemmPlainConfig tiled;
+  tiled.problem = fp32_problem(32, 64, 64, "NN");
+  tiled.tiled = true;
+  const auto source = make_gemm_plain(tiled, test::hopper_facts());
+  CHECK(source->launch().grid == Dim3{2, 1, 1});
+  // Two CTAs, two steps, two tiles of 32 rows of 128 B; C is 32 x 64 words.
+  const test::TraceTotals totals = test::trace_totals(*source);
+  CHECK(totals.delivered_sectors == 2 * 2 * 2 * 128);
+  CHECK(totals.stored_sectors == 256);
+
+  GemmPlainConfig strided;
+  strided.problem = fp32_problem(16, 16, 8, "NN");
+  strided.strided = true;
+  // Each of eight warps stores two neighbouring words in 16 rows: a sector each.
+  CHECK(test::trace_totals(*make_gemm_plain(strided, test::hopper_facts())).stored_sectors == 128);
+}
+
+TEST_CASE("transposes: word by word every sector is stored eight times", "[workloads][transpose]") {
+  TransposeConfig c;
+  c.rows = 64;
+  c.cols = 96;
+  const std::uint64_t sectors = c.rows * c.cols / 8;
+  CHECK(test::trace_totals(*make_transpose(c)).stored_sectors == sectors);
+  c.way = TransposeWay::kNaive;
+  CHECK(test::trace_totals(*make_transpose(c)).stored_sectors == 8 * sectors);
+  c.way = TransposeWay::kTile;
+  // Per tile 32 wavefronts in, 32 x 32 out, two for each of eight warps at the start.
+  CHECK(test::trace_totals(*make_transpose(c)).smem_wavefronts == 6 * (32 + 1024 + 16));
+}
+
+TEST_CASE("row pass: reads, residual, parameters and results of a row", "[workloads][rows]") {
+  RowPassConfig c;
+  c.rows = 3;
+  c.cols = 1024;
+  c.vector = 4;
+  c.kind = RowPassKind::kLayerNorm;
+  c.residual = true;
+  const test::TraceTotals totals = test::trace_totals(*make_row_pass(c));
+  CHECK(totals.delivered_sectors == 3 * 4 * 128);  // input, residual, gain, shift
+  CHECK(totals.stored_sectors == 3 * 2 * 128);     // sum, result
+
+  RowPassConfig softmax;
+  softmax.rows = 2;
+  softmax.cols = 1024;
+  softmax.vector = 4;
+  softmax.in_shared = false;
+  CHECK(test::trace_totals(*make_row_pass(softmax)).delivered_sectors == 2 * 3 * 128);  // three passes
+}
+
+TEST_CASE("GEMV, rotary embedding and sums of parts touch what they must", "[workloads]") {
+  GemvConfig gemv;
+  gemv.n = 64;
+  gemv.k = 1024;
+  const test::TraceTotals product = test::trace_totals(*make_gemv(gemv));
+  CHECK(product.delivered_sectors == 64 * 64 + 8 * 64);  // weights, and the vector for each of eight CTAs
+  CHECK(product.stored_sectors == 8);
+
+  RotaryConfig rotary;
+  rotary.tokens = 4;
+  rotary.heads = 32;
+  rotary.head_dim = 128;
+  const test::TraceTotals turned = test::trace_totals(*make_rotary(rotary));
+  CHECK(turned.stored_sectors == 4 * 32 * 8);
+  CHECK(turned.delivered_sectors == 4 * 32 * 8 + 4 * 2 * 8);
+
+  PartsSumConfig sum;
+  sum.parts = 3;
+  sum.elements = 4096;
+  const test::TraceTotals added = test::trace_totals(*make_parts_sum(sum));
+  CHECK(added.delivered_sectors == 3 * 512);
+  CHECK(added.stored_sectors == 256);
+}

@@ -1,0 +1,237 @@
+#include "workloads/kernels/row_pass.hpp"
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/block_reduce.hpp"
+#include "workloads/kernels/cta_program.hpp"
+
+namespace strata {
+namespace {
+
+constexpr std::uint32_t kWarps = 8;
+constexpr std::uint32_t kThreads = 256;
+constexpr std::uint32_t kWarpLanes = 32;
+
+// Instructions of a warp for one vector of each lane, global accesses apart; from the compiled code (CUDA 13.0,
+// sm_90a), the longest unrolled loop of each phase. Accesses to shared memory count as `other`.
+
+/// Reading the row into shared memory: conversion to fp32, with a residual also its addition, rounding and widening.
+Arithmetic read_cost(const RowPassConfig& c) {
+  if (c.type == DataType::kFp32) {
+    return c.residual ? Arithmetic{.fma = 4, .alu = 2.75, .other = 1.3} : Arithmetic{.alu = 0.4, .other = 1.06};
+  }
+  if (c.type == DataType::kFp16) {
+    return c.residual ? Arithmetic{.fma = 32, .alu = 10.75, .other = 2.25}
+                      : Arithmetic{.fma = 8, .alu = 1.25, .other = 2.25};
+  }
+  return c.residual ? Arithmetic{.fma = 9.5, .alu = 45.3, .other = 2.25}
+                    : Arithmetic{.fma = 4, .alu = 9.25, .other = 2.25};
+}
+
+/// LDS of a vector, 16 bytes at a time.
+double shared_accesses(const RowPassConfig& c) { return c.vector == 1 ? 1 : c.vector / 4.0; }
+
+/// Maximum (softmax) or sum (layer norm) of the elements.
+Arithmetic first_cost(const RowPassConfig& c) {
+  const double v = c.vector;
+  const bool widens = !c.in_shared && c.type != DataType::kFp32;
+  Arithmetic work{.alu = 0.2 + (widens ? 12 : 0), .other = c.in_shared ? shared_accesses(c) + 0.06 : 0.06};
+  (c.kind == RowPassKind::kSoftmax ? work.alu : work.fma) += v;
+  return work;
+}
+
+/// Sum of exponentials, of squared distances or of squares.
+Arithmetic second_cost(const RowPassConfig& c) {
+  const double v = c.vector;
+  if (c.kind != RowPassKind::kSoftmax) {
+    const double each = c.kind == RowPassKind::kLayerNorm ? 2 : 1;
+    return Arithmetic{.fma = each * v, .alu = 0.5, .other = shared_accesses(c) + 0.1};
+  }
+  if (c.in_shared) {  // one word at a time
+    return Arithmetic{.fma = 5 * v, .alu = 1.19 * v + (c.vector == 1 ? 0.5 : 0), .mufu = v, .other = 2 * v + 0.25};
+  }
+  return Arithmetic{.fma = 5.1 * v, .alu = (c.type == DataType::kFp32 ? 1.2 : 2.5) * v, .mufu = v, .other = 0.25};
+}
+
+Arithmetic write_cost(const RowPassConfig& c) {
+  const bool fp32 = c.type == DataType::kFp32;
+  const bool bf16 = c.type == DataType::kBf16;
+  if (!c.in_shared) {
+    const double v = c.vector;
+    return Arithmetic{.fma = 5.1 * v, .alu = (fp32 ? 1.0 : 2.9) * v + 1.75, .mufu = v, .other = 0.25};
+  }
+  switch (c.kind) {
+    case RowPassKind::kSoftmax:
+      return fp32 ? Arithmetic{.fma = c.vector + 0.1, .alu = 0.3, .other = 1.06}
+                  : Arithmetic{.fma = 8.75, .alu = 5, .other = 2.25};
+    case RowPassKind::kLayerNorm:
+      if (fp32) return Arithmetic{.fma = 1.6 + 2.9 * c.vector, .alu = 2.25 + 0.5 * c.vector, .other = 1.25};
+      return bf16 ? Arithmetic{.fma = 24, .alu = 33.5, .other = 2.5} : Arithmetic{.fma = 40, .alu = 9.5, .other = 2.5};
+    case RowPassKind::kRmsNorm:
+      break;
+  }
+  if (fp32) return Arithmetic{.fma = 0.4 + 2.1 * c.vector, .alu = 0.5, .other = 1.1};
+  return bf16 ? Arithmetic{.fma = 16, .alu = 18.25, .other = 2.25} : Arithmetic{.fma = 24, .alu = 6.25, .other = 2.25};
+}
+
+/// Instructions of a warp beside the phases: set-up, remainders of the unrolled loops, reductions. From the calibration
+/// launches, whose totals less the phases are 205 to 214 (softmax), 206 to 226 (layer norm), 154 to 179 (RMS norm) and
+/// 156 (three passes).
+double fixed_cost(const RowPassConfig& c) {
+  if (!c.in_shared) return 156;
+  switch (c.kind) {
+    case RowPassKind::kSoftmax:
+      return 208;
+    case RowPassKind::kLayerNorm:
+      return 215;
+    case RowPassKind::kRmsNorm:
+      break;
+  }
+  return 168;
+}
+
+constexpr double kEveryWarp = 110;  ///< of these, what warps without columns take too: set-up and reductions
+
+/// Shared-memory wavefronts of a warp for one vector of each lane. Lanes are a vector apart: 16-byte accesses of eight
+/// words a lane meet in pairs, single words meet as often as a vector has words.
+double wide_wavefronts(const RowPassConfig& c) { return c.vector == 1 ? 1 : (c.vector == 4 ? 4 : 16); }
+double word_wavefronts(const RowPassConfig& c) { return double{1} * c.vector * c.vector; }
+
+/// Reduction over the CTA: a shuffle tree, a word for each warp, every warp reads them all. Wavefronts as counted: 32
+/// read, 8 written, 40 of shuffles.
+CtaStep reduction() {
+  constexpr double kLevels = 5;
+  Arithmetic chain;
+  chain.chain = kLevels * (kShuffleSteps + 1) + 2 * barrier_steps(kWarps) + 2 * kSharedSteps + kWarps;
+  CtaStep step = compute_step(chain, kWarps);
+  step.whole = true;
+  step.op.smem_read_wavefronts = 72;
+  step.op.smem_write_wavefronts = 8;
+  return step;
+}
+
+class Planner {
+ public:
+  explicit Planner(const RowPassConfig& config) : c_(config), bits_(bits_of(config.type)) {
+    tile_.rows_total = c_.rows;
+    tile_.cols = std::uint64_t{kThreads} * c_.vector;
+    tile_.cols_total = c_.cols;
+    tile_.warp_cols = kWarpLanes * c_.vector;
+    trips_ = static_cast<std::uint32_t>((c_.cols + tile_.cols - 1) / tile_.cols);
+  }
+
+  CtaProgram run() {
+    place();
+    CtaStep setup = compute_step(Arithmetic{.other = kEveryWarp, .chain = 24}, kWarps, false);
+    setup.whole = true;
+    setup.op.smem_read_wavefronts = kWarps;
+    setup.op.tensor_insts = kWarps * (c_.kind == RowPassKind::kSoftmax ? c_.vector % 8 / 4 : 2);  // wide multiplies
+    once({setup, compute_step(Arithmetic{.other = fixed_cost(c_) - kEveryWarp}, kWarps, false)});
+    if (c_.in_shared) read_row();
+    if (c_.kind != RowPassKind::kRmsNorm) phase(first_cost(c_), false);
+    phase(second_cost(c_), c_.kind == RowPassKind::kSoftmax && c_.in_shared);
+    write_row();
+    return std::move(program_);
+  }
+
+ private:
+  void place() {
+    Launch& l = program_.launch;
+    l.name = c_.name;
+    l.family = "row_pass";
+    l.grid.x = static_cast<std::uint32_t>(c_.rows);
+    l.block.x = kThreads;
+    l.registers_per_thread = c_.registers;
+    l.smem_static_bytes = kWarps * 4;
+    l.smem_dynamic_bytes = c_.in_shared ? static_cast<std::uint32_t>(c_.cols * 4) : 0;
+    l.code_bytes = 16384;
+    const std::uint64_t matrix = c_.rows * c_.cols * bits_ / 8;
+    const std::uint64_t vector = c_.cols * bits_ / 8;
+    x_ = add_buffer(l, "input", matrix);
+    if (c_.residual) residual_ = add_buffer(l, "residual", matrix);
+    if (c_.kind != RowPassKind::kSoftmax) gain_ = add_buffer(l, "gain", vector);
+    if (c_.kind == RowPassKind::kLayerNorm) shift_ = add_buffer(l, "shift", vector);
+    for (const Buffer& b : l.buffers) l.work.compulsory_read_bytes += static_cast<double>(b.bytes);
+    y_ = add_buffer(l, "output", matrix);
+    if (c_.residual) sum_ = add_buffer(l, "sum", matrix);
+    l.work.compulsory_write_bytes = static_cast<double>(matrix) * (c_.residual ? 2 : 1);
+    l.work.fp32_flops = 6.0 * static_cast<double>(c_.rows * c_.cols);
+  }
+
+  [[nodiscard]] CtaStep access(MemDir dir, std::uint64_t base, bool rows) const {
+    return access_step(dir, base, bits_, rows ? c_.cols * bits_ / 8 : 0, 1, kWarps);
+  }
+
+  /// One walk over the row.
+  void walk(std::vector<CtaStep> steps) {
+    CtaLoop loop;
+    loop.tile = tile_;
+    loop.trips = trips_;
+    loop.steps = std::move(steps);
+    program_.loops.push_back(std::move(loop));
+  }
+  void once(std::vector<CtaStep> steps) {
+    walk(std::move(steps));
+    program_.loops.back().trips = 1;
+  }
+
+  /// Arithmetic of a walk, with `wavefronts` of shared memory a warp and vector, read and written.
+  [[nodiscard]] static CtaStep work(const Arithmetic& cost, bool waits, double read, double written) {
+    CtaStep step = compute_step(cost, kWarps, waits);
+    step.op.smem_read_wavefronts = rounded(read * kWarps);
+    step.op.smem_write_wavefronts = rounded(written * kWarps);
+    return step;
+  }
+
+  /// Exponentials go word by word in the unrolled loop (four vectors of four, two of eight) and by whole vectors in the
+  /// loop of what is left.
+  [[nodiscard]] double exponential_wavefronts() const {
+    if (c_.vector == 1) return 1;
+    const std::uint32_t unrolled = trips_ - trips_ % (16 / c_.vector);
+    return (unrolled * word_wavefronts(c_) + (trips_ - unrolled) * wide_wavefronts(c_)) / trips_;
+  }
+
+  /// Unrolled loops issue their loads together, so that a walk's loads come before its arithmetic.
+  void read_row() {
+    std::vector<CtaStep> loads = {access(MemDir::kLoad, x_, true)};
+    if (c_.residual) loads.push_back(access(MemDir::kLoad, residual_, true));
+    walk(loads);
+    walk({work(read_cost(c_), true, 0, wide_wavefronts(c_))});
+    if (c_.residual) walk({access(MemDir::kStore, sum_, true)});
+  }
+
+  void phase(const Arithmetic& cost, bool writes_back) {
+    if (!c_.in_shared) walk({access(MemDir::kLoad, x_, true)});
+    const double read = c_.in_shared ? (writes_back ? exponential_wavefronts() : wide_wavefronts(c_)) : 0;
+    walk({work(cost, !c_.in_shared, read, writes_back ? read : 0)});
+    once({reduction()});
+  }
+
+  void write_row() {
+    std::vector<CtaStep> loads;
+    if (!c_.in_shared) loads.push_back(access(MemDir::kLoad, x_, true));
+    if (gain_ != 0) loads.push_back(access(MemDir::kLoad, gain_, false));
+    if (shift_ != 0) loads.push_back(access(MemDir::kLoad, shift_, false));
+    if (!loads.empty()) walk(loads);
+    walk({work(write_cost(c_), !loads.empty(), c_.in_shared ? wide_wavefronts(c_) : 0, 0)});
+    walk({access(MemDir::kStore, y_, true)});
+  }
+
+  RowPassConfig c_;
+  std::uint32_t bits_;
+  CtaTile tile_;
+  std::uint32_t trips_ = 1;
+  std::uint64_t x_ = 0, residual_ = 0, gain_ = 0, shift_ = 0, y_ = 0, sum_ = 0;
+  CtaProgram program_;
+};
+
+}  // namespace
+
+std::unique_ptr<TraceSource> make_row_pass(const RowPassConfig& config) {
+  const bool vectors = config.vector == 1 || config.vector == 4 || config.vector == 8;
+  if (config.rows == 0 || config.cols == 0 || !vectors || config.cols % config.vector != 0) {
+    throw ModelBug("row pass: inconsistent configuration");
+  }
+  return make_cta_program(Planner(config).run());
+}
+
+}  // namespace strata

@@ -1,0 +1,216 @@
+#include "workloads/library/ladder_gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/gemm_mma_sync.hpp"
+#include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/kernels/gemm_tma_wgmma.hpp"
+#include "workloads/kernels/gemm_wmma.hpp"
+#include "workloads/library/gemm_launch.hpp"
+#include "workloads/library/ladder_name.hpp"
+
+namespace strata {
+
+namespace {
+
+/// A number for each layout. Counts of warp instructions are those of the compiled code (CUDA 13.0, sm_90a): the
+/// shortest way through one trip of the loop along K that copies a whole tile.
+struct ByLayout {
+  std::uint32_t nn, nt, tn, tt;
+  [[nodiscard]] std::uint32_t of(const GemmProblem& p) const {
+    if (p.b_k_contiguous) return p.a_k_contiguous ? tn : tt;
+    return p.a_k_contiguous ? nn : nt;
+  }
+};
+
+/// What of a row and a name all rungs with a plain grid take: rows of tiles along N, one after the other.
+void take_plain_grid(const LaunchRow& row, const LadderGemmName& name, DataType output, GemmCtaConfig& c) {
+  c.name = canonical_kernel_name(row.kernel);
+  c.problem = gemm_problem_of(row, name.layout, name.type, output);
+  c.tile_m = name.tile_m;
+  c.tile_n = name.tile_n;
+  c.tile_k = name.tile_k;
+  c.raster = RasterDirection::kAlongN;
+  c.raster_group = 1;
+  c.reads_c = row.op == "gemm_beta";
+  take_resources(row, c);
+}
+
+BuiltKernel built_from(std::unique_ptr<TraceSource> source, std::string description, const LaunchRow& row) {
+  BuiltKernel built;
+  built.source = std::move(source);
+  built.description = std::move(description);
+  expect_ctas(row, built.source->launch());
+  return built;
+}
+
+bool matches_simt(std::string_view canonical) {
+  static constexpr std::array<std::string_view, 1> kStems{"gemm_simt_"};
+  return is_ladder_name(canonical, kStems);
+}
+
+BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target) {
+  constexpr ByLayout kNarrow{2327, 2318, 2323, 2334};  // 4-byte copies
+  constexpr ByLayout kWide{2303, 2268, 2323, 2299};    // 16-byte copies where M or N is contiguous
+  const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
+  GemmSimtConfig c;
+  take_plain_grid(row, name, DataType::kFp32, c);
+  c.warp_m = 32;
+  c.warp_n = 64;
+  c.stages = name.stages;
+  c.copy = GemmCopy::kAsync;
+  c.access_limit_bytes = name.align * 4;
+  c.staged_bytes = 0;
+  c.lds_wavefronts = 3;
+  const std::uint32_t elements = c.problem.a_k_contiguous ? 1 : name.align;
+  const std::uint32_t elements_b = c.problem.b_k_contiguous ? 1 : name.align;
+  const std::uint32_t copies = 16 / elements + 16 / elements_b;  // of a thread and K tile
+  constexpr std::uint32_t kMultiplies = 8 * 8 * 32, kReads = 4 * 32, kBarrier = 1;
+  c.costs.per_k_tile = (name.align == 4 ? kWide : kNarrow).of(c.problem) - kMultiplies - kReads - copies - kBarrier;
+  c.costs.per_k_step = 0;
+  c.costs.per_load_tenths = 0;
+  // 505 beside the K tiles in the calibration launch of 4096 x 4096 x 4096: a multiply and a quarter of a store for
+  // each of 64 results, addresses and predicates; the rest before the loop.
+  c.costs.prologue = 250;
+  c.costs.per_element_tenths = 40;
+  // Sectors of eight K elements fill eight rows: 644 wavefronts for 128 turning copies, beyond the four of its bytes.
+  c.costs.turned_copy_tenths = 47;
+  c.odd_rows_twice = true;  // rows of 132 words
+  // Rows that are not aligned are stored word by word: four instructions touch a sector, which reaches the crossbar 3.3
+  // times in the calibration launches.
+  c.store_passes = c.problem.n % 4 == 0 ? 1 : 3;
+  // Wide multiplies that the tensor-pipe counter includes: a handful, and one a K tile where A has M contiguous.
+  const auto k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(c.problem.k), c.tile_k));
+  c.costs.uncounted_tensor = 5 + (c.problem.a_k_contiguous ? 0 : k_tiles);
+  return built_from(make_gemm_simt(c, target), describe_gemm_simt(c), row);
+}
+
+bool matches_mma(std::string_view canonical) {
+  static constexpr std::array<std::string_view, 1> kStems{"gemm_mma_"};
+  return is_ladder_name(canonical, kStems);
+}
+
+BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
+  constexpr ByLayout kWhole{294, 301, 273, 309}, kPart{296, 300, 280, 304};
+  const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
+  if (name.grouped) {
+    throw UnsupportedError("the grouped product is not modelled: its tiles follow a table of expert loads");
+  }
+  GemmMmaSyncConfig c;
+  take_plain_grid(row, name, name.type, c);
+  c.warp_m = 64;
+  c.warp_n = 32;
+  c.stages = name.stages;
+  c.copy = GemmCopy::kAsync;
+  if (name.split_k) {
+    c.split_k = split_k_of(row, c.problem);
+    c.slice_k_tiles =
+        static_cast<std::uint32_t>(ceil_div(ceil_div(static_cast<std::uint64_t>(c.problem.k), c.tile_k), c.split_k));
+  }
+  c.staged_bytes = name.split_k ? 0 : 2;
+  constexpr std::uint32_t kMultiplies = 64, kReads = 24, kCopies = 8, kBarrier = 1;
+  c.costs.per_k_tile = (name.split_k ? kPart : kWhole).of(c.problem) - kMultiplies - kReads - kCopies - kBarrier;
+  c.costs.per_k_step = 0;
+  c.costs.per_load_tenths = 0;
+  // 587 and 576 beside the K tiles in the calibration launches: two K tiles' copies, then per result a multiply, half a
+  // conversion and half a store; without conversion and shared memory where fp32 parts are stored.
+  c.costs.prologue = 270;
+  c.costs.per_element_tenths = 49;
+  BuiltKernel built = built_from(make_gemm_mma_sync(c, target), describe_gemm_mma_sync(c), row);
+  return built;
+}
+
+bool matches_wmma(std::string_view canonical) {
+  static constexpr std::array<std::string_view, 1> kStems{"gemm_wmma_"};
+  return is_ladder_name(canonical, kStems);
+}
+
+/// What the compiler makes of fragment loads. fp16: ldmatrix, 48 wavefronts a warp and K tile. bf16: words, and a MOVM
+/// (one wavefront) for each 8 x 8 that has to be turned. int8: ldmatrix along K, single bytes otherwise, whose 2.03
+/// wavefronts were counted on the NN calibration launch. An int8 m16n8k16 takes the tensor core as long as m16n8k32:
+/// the TN calibration launch takes 12.0 clk each, what m16n8k16 takes of fp16.
+void take_fragments(GemmWmmaConfig& c) {
+  constexpr std::uint32_t kAligned = 48;
+  const bool fp16 = c.problem.input == DataType::kFp16;
+  if (c.problem.input == DataType::kInt8) {
+    c.timed_k = 32;
+    c.insts_per_k_tile = ByLayout{406, 511, 154, 267}.of(c.problem);
+    c.fragment_wavefronts = ByLayout{276, 390, kAligned, 162}.of(c.problem);
+    c.fragment_conflicts = ByLayout{132, 198, 0, 66}.of(c.problem);
+    return;
+  }
+  c.insts_per_k_tile = (fp16 ? ByLayout{104, 117, 104, 115} : ByLayout{199, 218, 153, 185}).of(c.problem);
+  c.generic_loads = fp16 ? 0 : 48;
+  c.fragment_wavefronts = kAligned + (fp16 ? 0 : ByLayout{32, 48, 0, 16}.of(c.problem));
+}
+
+BuiltKernel make_wmma(const LaunchRow& row, const TargetFacts& target) {
+  const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
+  GemmWmmaConfig c;
+  take_plain_grid(row, name, name.type == DataType::kInt8 ? DataType::kInt32 : name.type, c);
+  c.warp_m = 32;
+  c.warp_n = 64;
+  c.stages = 1;
+  c.copy = GemmCopy::kRegisters;
+  c.store_passes = name.type == DataType::kInt8 ? 2 : 1;  // eight words a lane, 16 B at a time
+  c.k_contiguous_ways = 2;
+  take_fragments(c);
+  // 600 to 670 beside the K tiles in the calibration launches; a patch of 16 x 16 results goes through shared memory.
+  c.costs.prologue = 200;
+  c.costs.per_element_tenths = 65;
+  if (c.registers_per_thread == 0) c.registers_per_thread = 128;
+  return built_from(make_gemm_wmma(c, target), describe_gemm_cta(c), row);
+}
+
+bool matches_wgmma(std::string_view canonical) {
+  static constexpr std::array<std::string_view, 1> kStems{"gemm_wgmma_"};
+  return is_ladder_name(canonical, kStems);
+}
+
+BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
+  const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
+  GemmTmaConfig c;
+  c.name = canonical_kernel_name(row.kernel);
+  c.problem = gemm_problem_of(row, name.layout, name.type, name.type);
+  c.tile_m = name.tile_m;
+  c.tile_n = name.tile_n;
+  c.tile_k = name.tile_k;
+  c.stages = name.stages;
+  c.cluster_m = name.cluster_m;
+  c.cluster_n = name.cluster_n;
+  c.consumers = ConsumerMode::kCooperativeM;
+  // Down a group of eight cluster rows, then one column on.
+  c.raster = RasterDirection::kAlongN;
+  c.raster_group = 8;
+  c.num_clusters = row.grid ? static_cast<std::uint32_t>(row.grid->count() / c.cluster_size()) : 0;
+  c.registers_per_thread = row.registers.value_or(168);
+  c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
+  // From the compiled code: 80 to 95 instructions of a consumer warp and K tile, four of them wgmma; 43 of the
+  // producer, and about 28 polls more in the calibration launches. A multiply, half a conversion and half a store for
+  // each result, with predicates and addresses 8.5 in all; 85 beside them.
+  c.costs.consumer_per_k_tile = c.tile_n == 128 ? 76 : (c.cluster_size() > 1 ? 91 : 86);
+  c.costs.per_wgmma_tenths = 10;
+  c.costs.producer_per_k_tile = 71;
+  c.costs.producer_issue_slots = 36;
+  c.costs.per_element_hundredths = 850;
+  c.costs.tile_begin = 40;
+  c.costs.tile_end = 45;
+  BuiltKernel built;
+  built.source = make_gemm_tma(c, target);
+  built.description = describe_gemm_tma(c);
+  if (row.op == "gemm_beta") built.notes.push_back("reading C for beta is not modelled");
+  return built;
+}
+
+}  // namespace
+
+FamilyParser ladder_simt_family() { return {"ladder_simt", &matches_simt, &make_simt, "strata_gemm_simt"}; }
+FamilyParser ladder_mma_family() { return {"ladder_mma", &matches_mma, &make_mma, "strata_gemm_mma"}; }
+FamilyParser ladder_wmma_family() { return {"ladder_wmma", &matches_wmma, &make_wmma, "strata_gemm_wmma"}; }
+FamilyParser ladder_wgmma_family() { return {"ladder_wgmma", &matches_wgmma, &make_wgmma, "strata_gemm_wgmma"}; }
+
+}  // namespace strata
