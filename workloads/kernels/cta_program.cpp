@@ -64,6 +64,8 @@ class CtaProgramSource final : public TraceSource {
  public:
   explicit CtaProgramSource(CtaProgram program)
       : launch_(std::move(program.launch)), loops_(std::move(program.loops)), groups_(program.groups) {
+    launch_.repeats_every =
+        launch_.global_counters == 0 ? launch_.grid.x == launch_.num_ctas() ? 1 : launch_.grid.x : 0;
     const auto warps = static_cast<std::uint16_t>(launch_.warps_per_cta() / groups_);
     for (std::uint32_t g = 0; g < groups_; ++g) {
       launch_.streams.push_back(StreamInfo{static_cast<std::uint16_t>(g * warps), warps, "warps"});

@@ -72,6 +72,7 @@ class Elementwise final : public TraceSource {
     launch_.registers_per_thread = c_.registers;
     launch_.streams = {StreamInfo{0, static_cast<std::uint16_t>(warps_), "warps"}};
     launch_.code_bytes = 4096;
+    launch_.repeats_every = 1;
     build_compute();
   }
 

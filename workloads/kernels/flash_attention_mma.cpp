@@ -48,6 +48,7 @@ class FlashAttentionMma final : public TraceSource {
     launch_.name = c_.name;
     launch_.family = "flash_attention_mma";
     launch_.grid = tiles_.grid();
+    launch_.repeats_every = launch_.grid.x;
     launch_.block = Dim3{c_.warps * kWarpLanes, 1, 1};
     launch_.registers_per_thread = c_.registers;
     launch_.smem_dynamic_bytes =

@@ -26,8 +26,8 @@ constexpr std::uint32_t kRing = 2 * kQSlots;  ///< K full, K empty, V full, V em
 
 class FlashAttentionWgmma final : public TraceSource {
  public:
-  explicit FlashAttentionWgmma(const FlashWgmmaConfig& config)
-      : c_(config), layout_(lay_out(config.shape)), tiles_(config) {
+  explicit FlashAttentionWgmma(const FlashWgmmaConfig& config, std::uint64_t gap = 0, std::uint64_t gap_size = 0)
+      : c_(config), layout_(lay_out(config.shape)), tiles_(config, gap, gap_size) {
     row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
     scores_ = kGroupRows * c_.block_n / kGroupThreads;
     outputs_ = kGroupRows * c_.shape.head_dim / kGroupThreads;
@@ -37,6 +37,15 @@ class FlashAttentionWgmma final : public TraceSource {
   }
 
   [[nodiscard]] const Launch& launch() const override { return launch_; }
+  /// Query tiles in the order of the heads; a causal mask makes those of a head differ.
+  [[nodiscard]] Repetition repetition() const override {
+    return tiles_.dynamic() ? Repetition{tiles_.count(), tiles_.q_tiles(), launch_.grid.x, kConsumers}
+                            : TraceSource::repetition();
+  }
+  [[nodiscard]] std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const override {
+    return tiles_.dynamic() ? std::make_unique<FlashAttentionWgmma>(c_, first, count)
+                            : TraceSource::without(first, count);
+  }
 
   std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
     return id.stream == 0 ? produce(id.cta, cursor, out) : consume(id.cta, id.stream - 1, cursor, out);
@@ -71,6 +80,7 @@ class FlashAttentionWgmma final : public TraceSource {
       launch_.mbarrier_arrivals[v_empty(s)] = kConsumers;
     }
     launch_.num_descriptors = 4;
+    launch_.repeats_every = tiles_.dynamic() ? 0 : tiles_.q_tiles();
     launch_.code_bytes = 32 * 1024;
     describe_attention(c_.shape, layout_, c_.writes_lse, tiles_.dynamic() ? 128 : 0, launch_);
   }
@@ -285,6 +295,7 @@ class FlashAttentionWgmma final : public TraceSource {
     const std::uint32_t first_row = t.first_row + group * kGroupRows;
     const std::uint32_t rows = first_row < c_.shape.q_len ? std::min(kGroupRows, c_.shape.q_len - first_row) : 0;
     out[0] = compute(8, Pipe::kFma, outputs_, costs_.once - staging - 1, kEpilogueChain);
+    out[0].ends_piece = true;
     if (t.blocks > 0) out[0].waits[0] = wgmmas(2 * (before + t.blocks));
     std::uint32_t n = 1;
     Operation shared;

@@ -12,13 +12,13 @@ constexpr std::uint32_t kBlockM = kWgmmaAttentionBlockM;
 
 }  // namespace
 
-WgmmaAttentionTiles::WgmmaAttentionTiles(const FlashWgmmaConfig& config)
+WgmmaAttentionTiles::WgmmaAttentionTiles(const FlashWgmmaConfig& config, std::uint64_t gap, std::uint64_t gap_size)
     : shape_(config.shape),
       block_n_(config.block_n),
       dynamic_(config.schedule == AttentionSchedule::kDynamic),
       q_tiles_((config.shape.q_len + kBlockM - 1) / kBlockM),
       num_tiles_(std::uint64_t{q_tiles_} * config.shape.heads * config.shape.batch) {
-  if (dynamic_) deal(std::max(1U, config.persistent_ctas));
+  if (dynamic_) deal(std::max(1U, config.persistent_ctas), gap, gap_size);
 }
 
 std::uint32_t WgmmaAttentionTiles::first_row_of(std::uint64_t tile) const {
@@ -38,24 +38,22 @@ WgmmaAttentionTile WgmmaAttentionTiles::tile(std::uint64_t cta, std::uint64_t in
   return t;
 }
 
-void WgmmaAttentionTiles::deal(std::uint32_t ctas) {
+void WgmmaAttentionTiles::deal(std::uint32_t ctas, std::uint64_t gap, std::uint64_t gap_size) {
   using Load = std::pair<std::uint64_t, std::uint32_t>;  // half blocks, CTA
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (std::uint32_t i = 0; i < ctas; ++i) loads.emplace(0, i);
-  std::vector<std::uint32_t> owner(num_tiles_);
-  first_tile_.assign(std::size_t{ctas} + 1, 0);
+  std::vector<std::vector<std::uint32_t>> tiles_of(ctas);
   for (std::uint64_t tile = 0; tile < num_tiles_; ++tile) {
+    if (tile >= gap && tile - gap < gap_size) continue;
     const auto [load, cta] = loads.top();
     loads.pop();
-    owner[tile] = cta;
-    ++first_tile_[cta + 1];
+    tiles_of[cta].push_back(static_cast<std::uint32_t>(tile));
     loads.emplace(load + 2 * visible_kv_blocks(shape_, first_row_of(tile), kBlockM, block_n_) + 1, cta);
   }
-  for (std::uint32_t i = 0; i < ctas; ++i) first_tile_[i + 1] += first_tile_[i];
-  std::vector<std::uint64_t> next(first_tile_.begin(), first_tile_.end() - 1);
-  dealt_.resize(num_tiles_);
-  for (std::uint64_t tile = 0; tile < num_tiles_; ++tile) {
-    dealt_[next[owner[tile]]++] = static_cast<std::uint32_t>(tile);
+  first_tile_.assign(1, 0);
+  for (const std::vector<std::uint32_t>& tiles : tiles_of) {
+    dealt_.insert(dealt_.end(), tiles.begin(), tiles.end());
+    first_tile_.push_back(dealt_.size());
   }
 }
 

@@ -20,9 +20,11 @@ struct WgmmaAttentionTile {
 /// block.
 class WgmmaAttentionTiles {
  public:
-  explicit WgmmaAttentionTiles(const FlashWgmmaConfig& config);
+  /// Dynamic: without tiles [gap, gap + gap_size).
+  WgmmaAttentionTiles(const FlashWgmmaConfig& config, std::uint64_t gap, std::uint64_t gap_size);
 
   [[nodiscard]] bool dynamic() const { return dynamic_; }
+  [[nodiscard]] std::uint64_t count() const { return num_tiles_; }
   [[nodiscard]] std::uint32_t q_tiles() const { return q_tiles_; }
   [[nodiscard]] std::uint64_t count_of(std::uint64_t cta) const {
     return dynamic_ ? first_tile_[cta + 1] - first_tile_[cta] : 1;
@@ -31,7 +33,7 @@ class WgmmaAttentionTiles {
 
  private:
   [[nodiscard]] std::uint32_t first_row_of(std::uint64_t tile) const;
-  void deal(std::uint32_t ctas);
+  void deal(std::uint32_t ctas, std::uint64_t gap, std::uint64_t gap_size);
 
   AttentionShape shape_;
   std::uint32_t block_n_;

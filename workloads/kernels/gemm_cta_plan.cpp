@@ -88,6 +88,7 @@ class Planner {
     const bool whole_groups = across % group == 0;
     plan_.launch.grid =
         whole_groups ? Dim3{(along_m ? tiles_m : tiles_n) * group, across / group, z} : Dim3{u32(plan_.tiles), 1, z};
+    plan_.launch.repeats_every = plan_.launch.grid.x;
     const std::uint32_t narrow = std::min({config().access_limit_bytes, access_bytes(plan_.addresses.a.pitch_bytes),
                                            access_bytes(plan_.addresses.b.pitch_bytes)});
     plan_.through_registers =

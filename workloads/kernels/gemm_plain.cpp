@@ -41,6 +41,7 @@ class GemmPlain final : public TraceSource {
     launch_.buffers = addresses_.buffers;
     launch_.work = gemm_work(c_.problem, 1);
     launch_.code_bytes = 4096;
+    launch_.repeats_every = launch_.grid.x;
     plan();
   }
 

@@ -34,6 +34,17 @@ static_assert(sizeof(State) == sizeof(StreamCursor));
 class GemmTmaSource final : public TraceSource {
  public:
   GemmTmaSource(const GemmTmaConfig& config, const TargetFacts& target) : plan_(config, target) {}
+  GemmTmaSource(const GemmTmaPlan& plan, std::uint64_t gap, std::uint64_t gap_size)
+      : plan_(plan), gap_(gap), gap_size_(gap_size) {}
+
+  /// Cluster tiles in the order of the raster.
+  [[nodiscard]] Repetition repetition() const override {
+    const std::uint32_t consumers = plan_.cooperative ? 2 : 1;
+    return {plan_.units, plan_.clusters, plan_.clusters, consumers * plan_.config.cluster_size()};
+  }
+  [[nodiscard]] std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const override {
+    return std::make_unique<GemmTmaSource>(plan_, first, count);
+  }
 
   [[nodiscard]] const Launch& launch() const override { return plan_.launch; }
 
@@ -91,6 +102,13 @@ class GemmTmaSource final : public TraceSource {
     ++state.tiles;
   }
 
+  void next_unit(State& state) const {
+    state.unit += plan_.clusters;
+    if (state.unit >= gap_ && state.unit < gap_ + gap_size_) {
+      state.unit += gap_size_;
+    }
+  }
+
   void next_stage(State& state) const {
     if (++state.slot == plan_.config.stages) {
       state.slot = 0;
@@ -106,7 +124,7 @@ class GemmTmaSource final : public TraceSource {
       state.phase += slot / plan_.config.stages;
       state.slot = slot % plan_.config.stages;
     }
-    state.unit += plan_.clusters;
+    next_unit(state);
   }
 
   std::uint32_t producer(const StreamId& id, State& state, Operation* out) const {
@@ -148,7 +166,7 @@ class GemmTmaSource final : public TraceSource {
     b.mem.multicast = rank.b_mask;
     next_stage(state);
     if (++state.k == state.k_end) {
-      state.unit += plan_.clusters;
+      next_unit(state);
       state.life = kTileBegin;
     }
     return 2;
@@ -279,13 +297,14 @@ class GemmTmaSource final : public TraceSource {
       ++state.stores;
     }
     if (++state.box == boxes.size()) {
+      stage.ends_piece = true;
       end_tile(state);
     }
     return n;
   }
 
   void end_tile(State& state) const {
-    state.unit += plan_.clusters;
+    next_unit(state);
     if (!plan_.cooperative) {
       skip_unit(state);
     }
@@ -293,6 +312,8 @@ class GemmTmaSource final : public TraceSource {
   }
 
   GemmTmaPlan plan_;
+  std::uint64_t gap_ = 0;  ///< first cluster tile left out
+  std::uint64_t gap_size_ = 0;
 };
 
 }  // namespace

@@ -67,6 +67,7 @@ CtaProgram program_of(const TransposeConfig& c) {
   Launch& l = p.launch;
   l.name = c.name;
   l.family = "transpose";
+  l.repeats_every = 1;
   l.grid = Dim3{static_cast<std::uint32_t>((c.cols + kSide - 1) / kSide),
                 static_cast<std::uint32_t>((c.rows + kSide - 1) / kSide), 1};
   l.block = Dim3{kSide, kWarps, 1};

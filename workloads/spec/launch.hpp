@@ -66,6 +66,8 @@ struct Launch {
   WorkTotals work;
   std::uint32_t num_descriptors = 0;  ///< TMA tensor maps fetched at start
   std::uint32_t code_bytes = 8192;    ///< size of the instruction stream, for cold-start costs
+  /// CTAs of a plain grid after which amounts of work and the pattern of addresses repeat; 0 = they do not.
+  std::uint64_t repeats_every = 0;
   [[nodiscard]] std::uint64_t num_ctas() const { return grid.count(); }
   [[nodiscard]] std::uint32_t warps_per_cta() const { return static_cast<std::uint32_t>((block.count() + 31) / 32); }
   [[nodiscard]] std::uint32_t cluster_size() const { return static_cast<std::uint32_t>(cluster.count()); }

@@ -107,6 +107,7 @@ struct Operation {
   std::uint8_t mma_bits = 16;       ///< operand bits: 4, 8, 16, 19 (tf32), 32, 64
   bool mma_a_in_registers = false;  ///< wgmma RS form
   bool mma_float8_promote = false;  ///< accumulators are promoted to CUDA cores by the instruction stream
+  bool ends_piece = false;          ///< last of a stream's operations for a piece of Repetition
   std::uint32_t mma_count = 0;      ///< instructions per warp (mma.sync) or per warpgroup (wgmma)
   // shared memory, summed over the stream's warps
   std::uint32_t smem_read_wavefronts = 0;   ///< LDS, ldmatrix; wgmma operand reads are derived from the shape

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "workloads/spec/launch.hpp"
@@ -24,6 +25,16 @@ struct StreamCursor {
   std::array<std::uint64_t, 8> state{};
 };
 
+/// A launch as a row of equal pieces: CTAs of a plain grid, or the tiles that persistent CTAs walk over.
+struct Repetition {
+  std::uint64_t pieces = 0;  ///< 0 = the launch is not such a row
+  /// Pieces after which amounts and the pattern of addresses repeat. Persistent CTAs: a multiple of how many pieces are
+  /// under way at once, so that each CTA keeps its own.
+  std::uint64_t period = 1;
+  std::uint64_t at_once = 0;  ///< pieces under way at once; 0 = as many as CTAs are resident
+  std::uint32_t marks = 0;    ///< operations with `ends_piece` in a piece; 0 = a piece ends with its CTA
+};
+
 class TraceSource {
  public:
   TraceSource() = default;
@@ -38,6 +49,11 @@ class TraceSource {
   /// Writes the next operations of a stream and moves the cursor past them; 0 means that the stream has ended.
   /// Must not allocate; called once per few operations of every stream. Same cursor, same answer.
   virtual std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const = 0;
+
+  /// By default the CTAs of a grid that Launch::repeats_every describes.
+  [[nodiscard]] virtual Repetition repetition() const;
+  /// The launch without pieces [first, first + count), `count` a multiple of the period. May refer to this source.
+  [[nodiscard]] virtual std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const;
 
   /// The 32 lane addresses of a kTable access.
   [[nodiscard]] virtual std::span<const std::uint64_t, 32> lane_addresses(std::uint32_t /*table_index*/) const {

@@ -21,6 +21,7 @@ struct Context {
   TimeBase time;
   EventQueue events;
   Counters counters;
+  std::uint64_t pieces_ended = 0;  ///< operations with `ends_piece`
   Observer observer;
   SlotPool<Chunk> chunks;
   SlotPool<LineList> line_lists;

@@ -86,6 +86,7 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
       return;
     }
     count(stream, op);
+    context().pieces_ended += op.ends_piece ? 1 : 0;
     const Tick next = execute(slot, stream_index, op, issued);
     ++stream.next;
     if (!store_queue_.empty() && op.kind == OpKind::kMemory && op.mem.dir != MemDir::kLoad &&

@@ -1,6 +1,7 @@
 #include "models/hw/system/gpu.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,17 +82,39 @@ void Gpu::run(const SimulationOptions& options) {
                                 "a cluster of " + std::to_string(source_.launch().cluster_size()) +
                                     " CTAs does not fit into any GPC of " + config_.chip.name});
   }
+  finish(options);
+}
+
+Result Gpu::run_sampled(const SimulationOptions& options, const SamplingPlan& plan, bool marked) {
+  marked_ = marked;
+  scheduler_->start(launch_before_);
+  run_until(options, plan.mark_begin);
+  const Result begin = result_at(context_.now());
+  run_until(options, plan.mark_end);
+  const Result end = result_at(context_.now());
+  finish(options);
+  return extrapolate(result(), begin, end, plan);
+}
+
+void Gpu::finish(const SimulationOptions& options) {
+  run_until(options, std::numeric_limits<std::uint64_t>::max());
+  if (!scheduler_->done()) {
+    report_stall();
+  }
+  end_ = context_.now() + launch_after_;
+}
+
+void Gpu::run_until(const SimulationOptions& options, std::uint64_t ended) {
   Event e{};
   constexpr std::uint64_t kProgressEvents = 1ULL << 20;
   const double total = static_cast<double>(source_.launch().num_ctas());
-  std::size_t known = 0;  // upcoming events whose payloads are on their way
-  while (context_.events.pop(e)) {
+  while (ended_pieces() < ended && context_.events.pop(e)) {
     const std::span<const Event> next = context_.events.upcoming();
-    if (known > 0) {
-      --known;
+    if (known_ > 0) {
+      --known_;
     }
-    for (; known < std::min(next.size(), kPayloadAhead); ++known) {
-      prefetch_payload(next[known]);
+    for (; known_ < std::min(next.size(), kPayloadAhead); ++known_) {
+      prefetch_payload(next[known_]);
     }
     if (next.size() > kPlacesAhead) {
       prefetch_places(next[kPlacesAhead]);
@@ -104,10 +127,6 @@ void Gpu::run(const SimulationOptions& options) {
       options.progress(static_cast<double>(scheduler_->finished()) / total);
     }
   }
-  if (!scheduler_->done()) {
-    report_stall();
-  }
-  end_ = context_.now() + launch_after_;
 }
 
 void Gpu::drain_l2() {

@@ -12,6 +12,7 @@
 #include "models/hw/noc/request_coalescer.hpp"
 #include "models/hw/sm/sm.hpp"
 #include "models/hw/system/cta_scheduler.hpp"
+#include "models/hw/system/sampling.hpp"
 #include "models/hw/system/simulator.hpp"
 
 namespace strata {
@@ -22,10 +23,17 @@ class Gpu {
 
   /// Runs the launch to its end.
   void run(const SimulationOptions& options);
+  /// Runs a launch that was shortened by `plan` and gives the whole one.
+  [[nodiscard]] Result run_sampled(const SimulationOptions& options, const SamplingPlan& plan, bool marked);
   /// Collects what the run left behind.
-  [[nodiscard]] Result result() const;
+  [[nodiscard]] Result result() const { return result_at(end_); }
 
  private:
+  void finish(const SimulationOptions& options);
+  /// Handles events until `ended` pieces have, or none are left.
+  void run_until(const SimulationOptions& options, std::uint64_t ended);
+  [[nodiscard]] std::uint64_t ended_pieces() const { return marked_ ? context_.pieces_ended : scheduler_->finished(); }
+  [[nodiscard]] Result result_at(Tick finish) const;
   void dispatch(const Event& e);
   /// Each step brings in what the one before it names: an event's payload, that one's places, the tables there.
   void prefetch_payload(const Event& e) const;
@@ -52,6 +60,8 @@ class Gpu {
   Tick launch_before_;
   Tick launch_after_;
   Tick end_ = 0;
+  std::size_t known_ = 0;  ///< upcoming events whose payloads are on their way
+  bool marked_ = false;    ///< pieces end with marked operations, else with CTAs
 };
 
 }  // namespace strata

@@ -5,7 +5,7 @@
 
 namespace strata {
 
-Result Gpu::result() const {
+Result Gpu::result_at(Tick finish) const {
   const Launch& launch = source_.launch();
   const TimeBase& t = context_.time;
   Result r;
@@ -15,8 +15,8 @@ Result Gpu::result() const {
   r.sm_clock_mhz = t.sm_mhz;
   r.l2_clock_mhz = t.l2_mhz;
   r.hbm_clock_mhz = t.hbm_mhz;
-  r.sm_cycles = t.sm_cycles(end_);
-  r.duration_us = t.microseconds(end_);
+  r.sm_cycles = t.sm_cycles(finish);
+  r.duration_us = t.microseconds(finish);
   r.counters = context_.counters;
   r.grid_ctas = launch.num_ctas();
   r.events = context_.events.processed();
@@ -28,7 +28,7 @@ Result Gpu::result() const {
   r.occupancy.limiter = occ.limiter;
 
   const double n = static_cast<double>(sms_.size());
-  const double span = static_cast<double>(std::max<Tick>(1, end_));
+  const double span = static_cast<double>(std::max<Tick>(1, finish));
   double active = 0;
   for (const Sm& sm : sms_) {
     active += t.sm_cycles(sm.active_ticks());
@@ -36,7 +36,7 @@ Result Gpu::result() const {
       r.cycle_stack[i] += t.sm_cycles(sm.stack()[i]) / n;
     }
     // After an SM's last work: the kernel's end for the launch's share, idleness for the rest.
-    const Tick rest = end_ - sm.frontier();
+    const Tick rest = finish - sm.frontier();
     const Tick after = std::min(rest, launch_after_);
     r.cycle_stack[static_cast<std::size_t>(StackReason::kLaunch)] += t.sm_cycles(after) / n;
     r.cycle_stack[static_cast<std::size_t>(StackReason::kIdle)] += t.sm_cycles(rest - after) / n;

@@ -11,6 +11,25 @@
 
 namespace strata {
 
+namespace {
+
+Result run_whole(const GpuConfig& gpu, const TraceSource& source, int sm_mhz, const SimulationOptions& options) {
+  Gpu machine(gpu, source, sm_mhz);
+  machine.run(options);
+  return machine.result();
+}
+
+Result run_shortened(const GpuConfig& gpu, const TraceSource& source, int sm_mhz, const SimulationOptions& options,
+                     const SamplingPlan& plan) {
+  const std::unique_ptr<TraceSource> shortened = source.without(plan.first, plan.count);
+  Gpu machine(gpu, *shortened, sm_mhz);
+  Result r = machine.run_sampled(options, plan, source.repetition().marks > 0);
+  r.grid_ctas = source.launch().num_ctas();
+  return r;
+}
+
+}  // namespace
+
 Result simulate(const GpuConfig& gpu, const TraceSource& source, const SimulationOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const Launch& launch = source.launch();
@@ -30,9 +49,9 @@ Result simulate(const GpuConfig& gpu, const TraceSource& source, const Simulatio
                                             cluster.x, cluster.y, cluster.z, grid.x, grid.y, grid.z, kMaxClusterSize)});
   }
   const ClockChoice clock = choose_clock(gpu, launch.work, options.sm_clock_mhz);
-  Gpu machine(gpu, source, clock.sm_mhz);
-  machine.run(options);
-  Result r = machine.result();
+  const std::optional<SamplingPlan> plan = options.sample ? plan_sampling(gpu, source) : std::nullopt;
+  Result r =
+      plan ? run_shortened(gpu, source, clock.sm_mhz, options, *plan) : run_whole(gpu, source, clock.sm_mhz, options);
   r.sm_clock_source = clock.how;
   decide_bottleneck(r);
   r.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

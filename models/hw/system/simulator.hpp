@@ -16,6 +16,8 @@ struct SimulationOptions {
   double sm_clock_mhz = 0;  ///< 0 = the clock model chooses; above the part's maximum it is clamped and noted
   /// Called about every 2^20 events with the share of CTAs that have finished; may be empty.
   std::function<void(double done_share)> progress;
+  /// Long launches that repeat themselves are simulated in part (sampling.hpp). Not together with an observer.
+  bool sample = false;
   ObserverSink* observer = nullptr;  ///< told what each SM did and when; not owned, may be null
 };
 

@@ -1,0 +1,36 @@
+/// Long launches repeat themselves: the middle of one is measured on a few rounds of its pieces, and the rest of it is
+/// left out and added by proportion.
+///
+/// Error: what a launch only does late (a working set that outgrows the L2 after many rounds, clocks) is not seen.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/hw/sm/occupancy.hpp"
+#include "sim/config/gpu_config.hpp"
+#include "sim/result/result.hpp"
+#include "workloads/spec/trace_source.hpp"
+
+namespace strata {
+
+struct SamplingPlan {
+  std::uint64_t pieces = 0;  ///< of the whole launch
+  std::uint64_t first = 0;   ///< left out: [first, first + count)
+  std::uint64_t count = 0;
+  std::uint64_t window = 0;     ///< pieces that finish between the two marks below
+  std::uint64_t mark_begin = 0;  ///< ends of pieces at which the measurement begins
+  std::uint64_t mark_end = 0;
+};
+
+/// What to leave out; nothing when the launch is short or does not repeat. The start is simulated until the bytes that
+/// pass have filled the L2 once and every SM has had a piece and a half, then come two rounds that are measured, and at
+/// the end as many as it takes to drain.
+[[nodiscard]] std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSource& source);
+
+/// The whole launch from a run of the shortened one and its state at the two marks. Counters that the trace alone
+/// decides grow with the pieces; time and what caches decide grow as between the marks.
+[[nodiscard]] Result extrapolate(const Result& shortened, const Result& begin, const Result& end,
+                                 const SamplingPlan& plan);
+
+}  // namespace strata
