@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
@@ -108,7 +109,7 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
   for (const ProfiledLaunch& launch : launches) {
     jobs.push_back(launch.job);
   }
-  const auto predictions = predictor.predict(jobs);
+  const auto predictions = predict_or_choose(predictor, jobs);
   std::string text;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Prediction prediction = explained(*predictions[i], launches[i]);
@@ -173,7 +174,8 @@ void add_predict(CLI::App& app, Action& action) {
   auto options = std::make_shared<PredictOptions>();
   add_gpu_options(*command, options->gpu);
   command->add_option("--in", options->in,
-                      "CSV with case,seq,op,dtype,shape,kernel and, where known, grid_dim,block_dim,cluster_dim,regs,"
+                      "CSV with case,seq,op,dtype,shape,kernel (empty or auto: the fastest of the library's) and, "
+                      "where known, grid_dim,block_dim,cluster_dim,regs,"
                       "smem_dyn,smem_static,sm_clock_mhz");
   command
       ->add_option("--from", options->from,

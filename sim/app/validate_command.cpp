@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "sim/app/auto_study.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
@@ -29,6 +30,7 @@ struct ValidateOptions {
   bool rows = false;
   bool cycles_only = false;
   bool microbench = false;
+  bool choices = false;
   std::string only;
   double max_error_cycles = 0;  ///< per cent; 0 = no threshold
   int jobs = 1;
@@ -52,6 +54,15 @@ int judge(const Comparison& comparison, double max_error_percent) {
   return kExitDone;
 }
 
+/// --auto: the kernels that would be chosen, beside those that the library chose.
+int study_auto(const ValidateOptions& options, const GpuConfig& gpu, const MeasuredFile& file) {
+  Progress progress("validate");
+  const AutoStudy study = study_choices(
+      gpu, file, options.jobs, [&](std::size_t done) { progress.show(fmt::format("{} simulations done", done)); });
+  fmt::print("{}", auto_study_text(study));
+  return kExitDone;
+}
+
 int validate(const ValidateOptions& options) {
   const GpuConfig gpu = load_gpu(options.gpu).config;
   if (options.microbench) {
@@ -62,6 +73,9 @@ int validate(const ValidateOptions& options) {
     throw InputError("strata validate needs --data FILE, or --microbench");
   }
   const MeasuredFile file = read_measured(options.data, gpu.chip.name);
+  if (options.choices) {
+    return study_auto(options, gpu, file);
+  }
   OutputSet outputs;
   const auto json = outputs.open(options.json, "--json");
   const auto html = outputs.open(options.html, "--html");
@@ -103,6 +117,9 @@ void add_validate(CLI::App& app, Action& action) {
   command->add_flag("--microbench", options->microbench,
                     "compares measured microbenchmarks, point by point, with the same ones as traces");
   command->add_option("--only", options->only, "with --microbench: a program, or part of a microbenchmark's name");
+  command->add_flag("--auto", options->choices,
+                    "compares the kernels that `--kernel auto` would choose with those recorded, on rows that are not "
+                    "of the validation split");
   command->add_option("--json", options->json, "everything as JSON; - is standard output");
   command->add_option("--html", options->html, "tables and a scatter plot as one page");
   command->add_flag("--rows", options->rows, "lists every launch too");

@@ -74,9 +74,9 @@ std::optional<OperatorCells> attention_label(std::vector<std::string_view> words
     return std::nullopt;
   }
   const std::vector<std::int64_t> kv_heads = sizes_of(words[4]);
-  const std::array<std::int64_t, 6> n{number_behind(words[2], 'b'), number_behind(words[3], 'h'),
+  const std::array<std::int64_t, 6> n{number_behind(words[2], 'b'),           number_behind(words[3], 'h'),
                                       kv_heads.size() == 1 ? kv_heads[0] : 0, number_behind(words[5], 'q'),
-                                      number_behind(words[6], 'k'), number_behind(words[7], 'd')};
+                                      number_behind(words[6], 'k'),           number_behind(words[7], 'd')};
   for (const std::int64_t value : n) {
     if (value == 0) return std::nullopt;
   }

@@ -52,9 +52,9 @@ const OperatorArgument& argument(const RecordedOperator& op, std::size_t i) {
 const Dims& tensor(const RecordedOperator& op, std::size_t i, std::size_t fewest_dims) {
   const Dims& dims = argument(op, i).dims;
   if (dims.size() < fewest_dims) {
-    throw UnsupportedError(fmt::format(
-        "argument {} of {} has {} dimensions, expected {} or more; profile with record_shapes=True", i + 1, op.name,
-        dims.size(), fewest_dims));
+    throw UnsupportedError(
+        fmt::format("argument {} of {} has {} dimensions, expected {} or more; profile with record_shapes=True", i + 1,
+                    op.name, dims.size(), fewest_dims));
   }
   return dims;
 }
@@ -68,16 +68,14 @@ std::string dtype_of(const OperatorArgument& argument) {
 
 struct ProductOperator {
   std::string_view name;
-  std::size_t a;               ///< argument index; B follows it
+  std::size_t a;              ///< argument index; B follows it
   bool b_has_k_last = false;  ///< weights of linear layers: N x K
 };
 constexpr std::array kProducts{
-    ProductOperator{"mm", 0},          ProductOperator{"bmm", 0},
-    ProductOperator{"matmul", 0},      ProductOperator{"mv", 0},
-    ProductOperator{"addmm", 1},       ProductOperator{"_addmm_activation", 1},
-    ProductOperator{"baddbmm", 1},     ProductOperator{"addmv", 1},
-    ProductOperator{"_scaled_mm", 0},  ProductOperator{"_int_mm", 0},
-    ProductOperator{"linear", 0, true},
+    ProductOperator{"mm", 0},      ProductOperator{"bmm", 0},          ProductOperator{"matmul", 0},
+    ProductOperator{"mv", 0},      ProductOperator{"addmm", 1},        ProductOperator{"_addmm_activation", 1},
+    ProductOperator{"baddbmm", 1}, ProductOperator{"addmv", 1},        ProductOperator{"_scaled_mm", 0},
+    ProductOperator{"_int_mm", 0}, ProductOperator{"linear", 0, true},
 };
 
 /// Whether dimension `i` is contiguous; without strides a tensor is taken as contiguous in its last dimension.
@@ -112,8 +110,8 @@ OperatorCells product_cells(const RecordedOperator& op, const ProductOperator& k
 
 struct AttentionOperator {
   std::string_view name;
-  std::size_t causal;         ///< index of the argument is_causal, or of custom_mask_type
-  bool sequence_first;        ///< batch, sequence, heads, d; else batch, heads, sequence, d
+  std::size_t causal;   ///< index of the argument is_causal, or of custom_mask_type
+  bool sequence_first;  ///< batch, sequence, heads, d; else batch, heads, sequence, d
   std::string_view backend;
 };
 constexpr std::array kAttentions{
@@ -136,9 +134,8 @@ bool causal_of(const RecordedOperator& op, const AttentionOperator& kind) {
   if (value == "False" || value == "false" || value == "0") {
     return false;
   }
-  throw UnsupportedError(
-      fmt::format("{} does not say whether it is causal; profile with record_shapes=True, or give a shape column",
-                  op.name));
+  throw UnsupportedError(fmt::format(
+      "{} does not say whether it is causal; profile with record_shapes=True, or give a shape column", op.name));
 }
 
 OperatorCells attention_cells(const RecordedOperator& op, const AttentionOperator& kind) {
@@ -225,8 +222,7 @@ OperatorCells elementwise_cells(const RecordedOperator& op, std::string_view nam
     dtype = dtype.empty() ? dtype_of(argument) : dtype;
   }
   if (!dims) {
-    throw UnsupportedError(
-        fmt::format("the shapes of {} are not recorded; profile with record_shapes=True", op.name));
+    throw UnsupportedError(fmt::format("the shapes of {} are not recorded; profile with record_shapes=True", op.name));
   }
   return matrix_cells(is_transpose(op, name) ? "transpose" : name, dtype, *dims, dims->size() - 1);
 }

@@ -73,11 +73,11 @@ std::optional<Dim3> dims(const json& args, const char* key, const std::string& p
   if (value.is_null()) {
     return std::nullopt;
   }
-  const bool three = value.is_array() && value.size() == 3 &&
-                     std::all_of(value.begin(), value.end(), [](const json& n) {
-                       return n.is_number_unsigned() && n.get<std::uint64_t>() > 0 &&
-                              n.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
-                     });
+  const bool three =
+      value.is_array() && value.size() == 3 && std::all_of(value.begin(), value.end(), [](const json& n) {
+        return n.is_number_unsigned() && n.get<std::uint64_t>() > 0 &&
+               n.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+      });
   if (!three) {
     fail(path, where, key, fmt::format("{} is not three dimensions such as [128,1,1]", value.dump()));
   }
@@ -225,9 +225,7 @@ const OperatorFacts& KinetoEvents::operator_of(const KernelEvent& launch) const 
   static const OperatorFacts kGraph{
       "graph", {}, "launched by a CUDA graph, whose operators are not in the trace: profile a run without CUDA graphs"};
   static const OperatorFacts kUnknown{
-      "kernel",
-      {},
-      "no operator in the trace launched it: profile with activities=[CPU, CUDA] and record_shapes=True"};
+      "kernel", {}, "no operator in the trace launched it: profile with activities=[CPU, CUDA] and record_shapes=True"};
   const auto it = operators_.find(launch.operator_id);
   if (it != operators_.end()) {
     return facts_[it->second];

@@ -37,7 +37,8 @@ std::pair<int, int> place_of(const std::string& path, std::size_t byte) {
 std::ifstream open(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in || in.peek() == std::char_traits<char>::eof()) {
-    fail(path, 0, 0, in ? "is empty or a directory; expected the JSON of PyTorch's profiler" : "cannot be opened for reading");
+    fail(path, 0, 0,
+         in ? "is empty or a directory; expected the JSON of PyTorch's profiler" : "cannot be opened for reading");
   }
   constexpr int kGzip = 0x1f;
   if (in.peek() == kGzip) {

@@ -12,7 +12,9 @@ std::string cell(const std::optional<Dim3>& dims) {
   return dims ? fmt::format("{}x{}x{}", dims->x, dims->y, dims->z) : std::string{};
 }
 
-std::string cell(const std::optional<std::uint32_t>& number) { return number ? std::to_string(*number) : std::string{}; }
+std::string cell(const std::optional<std::uint32_t>& number) {
+  return number ? std::to_string(*number) : std::string{};
+}
 
 }  // namespace
 

@@ -56,9 +56,8 @@ std::string ProfileTotals::text(const DriverWork& driver) const {
                        unsupported_.measured_us);
   }
   std::vector<std::pair<std::string, Sum>> reasons(reasons_.begin(), reasons_.end());
-  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
-    return a.second.measured_us > b.second.measured_us;
-  });
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second.measured_us > b.second.measured_us; });
   for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
     out += fmt::format("  {} of them, {:.1f} us: {}\n", reasons[i].second.launches, reasons[i].second.measured_us,
                        reasons[i].first);

@@ -42,9 +42,9 @@ TEST_CASE("NVTX labels: ranges of a framework that records shapes") {
 }
 
 TEST_CASE("NVTX labels: any other text is no label") {
-  for (const char* text : {"", " ", "_", "step 12", "forward", "gemm_bf16_TN", "gemm_bf17_TN_1x2x3", "gemm_bf16_TN_1x2x",
-                           "gemm_bf16_TN_0x2x3", "attn__b1_h_q1_k1_d1_c", "attn_flash_b1____d1_c", "layer 1 of 32",
-                           "64x64", "bf16_64x64"}) {
+  for (const char* text : {"", " ", "_", "step 12", "forward", "gemm_bf16_TN", "gemm_bf17_TN_1x2x3",
+                           "gemm_bf16_TN_1x2x", "gemm_bf16_TN_0x2x3", "attn__b1_h_q1_k1_d1_c", "attn_flash_b1____d1_c",
+                           "layer 1 of 32", "64x64", "bf16_64x64"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_nvtx_label(text));
   }

@@ -40,9 +40,8 @@ std::string error_of(const std::string& text) {
 
 std::string events(const std::string& list) { return "{\n\"traceEvents\": [\n" + list + "\n]}\n"; }
 
-const char* const kMm =
-    R"({"cat":"cpu_op","name":"aten::mm","args":{"External id":5,"Input Dims":[[64,32],[32,16]],)"
-    R"("Input type":["float","float"]}})";
+const char* const kMm = R"({"cat":"cpu_op","name":"aten::mm","args":{"External id":5,"Input Dims":[[64,32],[32,16]],)"
+                        R"("Input type":["float","float"]}})";
 
 std::string kernel(const std::string& args, const std::string& times = R"("ts":10,"dur":2.5)") {
   return R"({"cat":"kernel","name":"ampere_sgemm_64x32_nn",)" + times + R"(,"args":{)" + args + "}}";
@@ -64,10 +63,9 @@ TEST_CASE("Kineto: launches take their shape from the operator that made them") 
     CHECK(launch.shape_missing.empty());
     if (launch.job.row.op == "gemm") ++products[launch.job.row.shape];
   }
-  CHECK(products == std::map<std::string, int>{{"16,12288,4096,TN", 1},
-                                               {"16,22016,4096,TN", 1},
-                                               {"16,4096,11008,TN", 2},
-                                               {"16,4096,4096,TN", 2}});
+  CHECK(products ==
+        std::map<std::string, int>{
+            {"16,12288,4096,TN", 1}, {"16,22016,4096,TN", 1}, {"16,4096,11008,TN", 2}, {"16,4096,4096,TN", 2}});
 }
 
 TEST_CASE("Kineto: the sum of split-K parts knows the product of the same operator") {

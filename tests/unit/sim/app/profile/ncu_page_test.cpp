@@ -13,7 +13,8 @@ using strata::test::TemporaryFile;
 namespace {
 
 constexpr const char* kHeader =
-    "\"ID\",\"Process ID\",\"Process Name\",\"thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\""
+    "\"ID\",\"Process ID\",\"Process Name\",\"thread "
+    "Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\""
     ",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"launch__shared_mem_per_block_dynamic\",\"gpu__time_duration.sum\","
     "\"dram__bytes_read.sum\"\n";
 constexpr const char* kUnits = "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"byte/block\",\"ns\",\"byte\"\n";
@@ -116,8 +117,9 @@ TEST_CASE("ncu page: the innermost range that tells a shape counts; columns op,d
   CHECK(launches[1].shape_missing.empty());
   CHECK(launches[2].job.row.shape.empty());
   CHECK_THAT(launches[2].shape_missing, Catch::Contains("NVTX range"));
-  const ProfiledLaunch given = read("ID,Kernel Name,Block Size,Grid Size,op,dtype,shape\n,,,,,,\n"
-                                    "1,k,\"(1, 1, 1)\",\"(1, 1, 1)\",add,bf16,\"3,5\"\n")
+  const ProfiledLaunch given = read(
+                                   "ID,Kernel Name,Block Size,Grid Size,op,dtype,shape\n,,,,,,\n"
+                                   "1,k,\"(1, 1, 1)\",\"(1, 1, 1)\",add,bf16,\"3,5\"\n")
                                    .at(0);
   CHECK(given.job.row.shape == "3,5");
   CHECK(given.shape_missing.empty());
@@ -130,7 +132,8 @@ TEST_CASE("ncu page: bad files give one line with file, line, column and what wa
   CHECK_THAT(error_of("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n"), Catch::Contains("details page"));
   CHECK_THAT(error_of(kHeader), Catch::Contains("no row of units"));
   CHECK_THAT(error_of(std::string(kHeader) + kUnits), Catch::Contains("no launches"));
-  CHECK_THAT(error_of(std::string(kHeader) + row("", kTail)), Catch::Contains(":2: is a launch; expected the row of units"));
+  CHECK_THAT(error_of(std::string(kHeader) + row("", kTail)),
+             Catch::Contains(":2: is a launch; expected the row of units"));
   CHECK_THAT(error_of(std::string(kHeader) + kUnits + row("", "\"1\",\"nan\",\"1\"")),
              Catch::Contains(":3: gpu__time_duration.sum: 'nan' is not a number"));
   CHECK_THAT(error_of(std::string(kHeader) + kUnits + row("", "\"1\",\"2x\",\"1\"")), Catch::Contains("'2x'"));
