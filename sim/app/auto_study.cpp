@@ -102,8 +102,7 @@ AutoStudy study_choices(const GpuConfig& gpu, const MeasuredFile& file, int jobs
     }
     const SimulatedCandidate& best = choices[i].simulated.front();
     out.choices.push_back({row.case_name, short_name(row.kernel), short_name(best.candidate.launches.front().kernel),
-                           *recorded_us, best.duration_us(),
-                           compare(row, best.candidate.launches.front(), target)});
+                           *recorded_us, best.duration_us(), compare(row, best.candidate.launches.front(), target)});
   }
   return out;
 }
@@ -130,7 +129,8 @@ std::string auto_study_text(const AutoStudy& study) {
   if (!study.choices.empty()) {
     out += fmt::format(
         "\n{} operators: {} with the library's kernel ({:.0f} %), {} with its tile and other stages, cluster or "
-        "consumers, {} with another\nchosen kernels take {:.3f} of the library's time as predicted (geometric mean), at "
+        "consumers, {} with another\nchosen kernels take {:.3f} of the library's time as predicted (geometric mean), "
+        "at "
         "worst {:.3f}\n",
         study.choices.size(), counts[0], kPercent * static_cast<double>(counts[0]) / n, counts[1], counts[2],
         std::exp(log_sum / n), worst);

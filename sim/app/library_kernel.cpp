@@ -22,6 +22,17 @@ std::string option_text(const KernelChoice& choice, const std::string& name) {
   return {};
 }
 
+/// What a row-wise or elementwise kernel computes; without a functor that follows from the number of inputs.
+std::string operator_of(const KernelChoice& choice) {
+  for (const char* option : {"operator", "functor"}) {
+    if (std::string op = option_text(choice, option); !op.empty()) {
+      return op == "negate" ? "neg" : op;
+    }
+  }
+  const std::string inputs = option_text(choice, "inputs");
+  return inputs == "0" ? "fill" : (inputs == "1" ? "copy" : (inputs == "2" ? "add" : choice.spec->name));
+}
+
 }  // namespace
 
 LaunchRow library_row(const KernelChoice& choice) {
@@ -39,8 +50,7 @@ LaunchRow library_row(const KernelChoice& choice) {
                             kv_heads.empty() ? text("heads") : kv_heads, text("q-len"), text("kv-len"),
                             text("head-dim"), causal == "0" || causal == "off" || causal == "false" ? 0 : 1);
   } else {  // elementwise and row-wise kernels of a matrix
-    const std::string op = text("operator");
-    row.op = op.empty() ? choice.spec->name : op;
+    row.op = operator_of(choice);
     row.shape = fmt::format("{},{}", text("rows"), text("cols"));
   }
   return row;

@@ -10,8 +10,8 @@
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/kernel_comparison.hpp"
 #include "sim/app/measured_table.hpp"
-#include "sim/app/output_file.hpp"
 #include "sim/app/progress.hpp"
+#include "sim/app/report_outputs.hpp"
 #include "sim/app/validate_microbench.hpp"
 #include "sim/base/error.hpp"
 #include "validation/compare/report.hpp"
@@ -76,9 +76,7 @@ int validate(const ValidateOptions& options) {
   if (options.choices) {
     return study_auto(options, gpu, file);
   }
-  OutputSet outputs;
-  const auto json = outputs.open(options.json, "--json");
-  const auto html = outputs.open(options.html, "--html");
+  ReportOutputs outputs(options.json, options.html);
   Progress progress("validate");
   KernelComparisonOptions run;
   run.cycles_only = options.cycles_only;
@@ -88,19 +86,11 @@ int validate(const ValidateOptions& options) {
   };
   Comparison comparison = compare_kernels(gpu, file, run);
   comparison.data = options.data;
-  if (json) {
-    outputs[*json].write(comparison_json(comparison));
-  }
-  if (html) {
-    outputs[*html].write(comparison_html(comparison));
-  }
-  if (!outputs.uses_stdout()) {
-    if (options.rows) {
-      fmt::print("{}\n", comparison_rows_text(comparison));
-    }
-    fmt::print("{}", comparison_text(comparison));
-  }
-  outputs.commit();
+  outputs.write([&] { return comparison_json(comparison); }, [&] { return comparison_html(comparison); },
+                [&] {
+                  const std::string rows = options.rows ? comparison_rows_text(comparison) + "\n" : std::string{};
+                  return rows + comparison_text(comparison);
+                });
   return judge(comparison, options.max_error_cycles);
 }
 

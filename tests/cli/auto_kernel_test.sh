@@ -32,6 +32,8 @@ grep -q 'chose nvjet_sm90_.*, the fastest of .* possible kernels' stdout || fail
 grep -q 'candidate nvjet_sm90_.* us, estimated' stdout || fail "--verbose does not list candidates"
 expect_done run rowwise --operator softmax --rows 64 --cols 1024 --kernel auto --json out.json
 grep -q 'the fastest of 1 simulated' out.json || fail "--json does not name the choice"
+expect_done run elementwise --rows 64 --cols 1024 --inputs 2 --kernel auto
+grep -q 'vectorized_elementwise_kernel<8, .*CUDAFunctor_add' stdout || fail "run elementwise does not choose add's kernel"
 
 expect_error 2 "not a kernel name" run gemm --m 8 --n 8 --k 8 --kernel nonsense
 finish

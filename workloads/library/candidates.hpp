@@ -23,8 +23,8 @@ struct KernelCandidate {
 /// Throws UnsupportedError when the operator has no candidates or its cells do not parse.
 [[nodiscard]] std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target);
 
-/// The most promising candidates, best estimate first: at most `most`, at most two variants of a tile, none estimated at
-/// more than half again the best.
+/// The most promising candidates, best estimate first: at most `most`, at most two variants of a tile, none estimated
+/// at more than half again the best.
 [[nodiscard]] std::vector<KernelCandidate> promising_candidates(std::vector<KernelCandidate> all, std::size_t most);
 
 }  // namespace strata

@@ -69,8 +69,9 @@ void try_kernel(const Problem& p, const Kernel& kernel, std::vector<KernelCandid
 
 std::string traits(const Problem& p, std::uint32_t m, std::uint32_t n, std::uint32_t warps) {
   const char* element = p.half ? "cutlass::half_t" : "cutlass::bfloat16_t";
-  return fmt::format("Flash_fwd_kernel_traits<{0}, {1}, {2}, {3}, 0, 0, {4}, Flash_kernel_traits<{0}, {1}, {2}, {3}, {4}>>",
-                     p.cells.head_dim, m, n, warps, element);
+  return fmt::format(
+      "Flash_fwd_kernel_traits<{0}, {1}, {2}, {3}, 0, 0, {4}, Flash_kernel_traits<{0}, {1}, {2}, {3}, {4}>>",
+      p.cells.head_dim, m, n, warps, element);
 }
 
 /// Tiles of the library's launch templates for head dims of 32 to 256.
@@ -115,8 +116,8 @@ void add_flash_split(const Problem& p, std::vector<KernelCandidate>& out) {
   }
   const auto log2 = static_cast<std::uint32_t>(std::bit_width(splits - 1));
   const std::uint32_t rows_of_cta = d % 128 == 0 ? 4 : (d % 64 == 0 ? 8 : 16);
-  const std::string sum = fmt::format("void pytorch_flash::flash_fwd_splitkv_combine_kernel<{}, {}, {}, 1>()", name,
-                                      rows_of_cta, log2);
+  const std::string sum =
+      fmt::format("void pytorch_flash::flash_fwd_splitkv_combine_kernel<{}, {}, {}, 1>()", name, rows_of_cta, log2);
   try_kernel(p, {kernel, "FA2 split", kRows, kMmaMacsPerCycle, sum}, out);
 }
 
@@ -133,21 +134,30 @@ void add_cudnn(const Problem& p, std::vector<KernelCandidate>& out) {
   for (const char* n : {"64", "128"}) {
     if (p.target.has_tma && p.target.has_wgmma) {
       const std::string tile = std::string("64x") + n;
-      try_kernel(p, {cudnn_name("sm90_flash_fprop_wgmma_f16_knob_7", tile, d, "4x1x1"), "cuDNN sm90 " + tile, kWgmmaRows,
-                     kWgmmaMacsPerCycle, {}},
+      try_kernel(p,
+                 {cudnn_name("sm90_flash_fprop_wgmma_f16_knob_7", tile, d, "4x1x1"),
+                  "cuDNN sm90 " + tile,
+                  kWgmmaRows,
+                  kWgmmaMacsPerCycle,
+                  {}},
                  out);
     }
     for (const std::int64_t m : {64, 128}) {
       const std::string tile = fmt::format("{}x{}", m, n);
-      try_kernel(p, {cudnn_name("sm80_flash_fprop_wmma_f16_knob_7", tile, d, "4x1x1"), "cuDNN sm80 " + tile, m,
-                     kMmaMacsPerCycle, {}},
+      try_kernel(p,
+                 {cudnn_name("sm80_flash_fprop_wmma_f16_knob_7", tile, d, "4x1x1"),
+                  "cuDNN sm80 " + tile,
+                  m,
+                  kMmaMacsPerCycle,
+                  {}},
                  out);
     }
   }
   const std::string decode = cudnn_name("sm80_flash_fprop_wmma_f16_knob_35", "16x128", d, "1x4x1");
   const bool split = p.cells.q_len <= kDecodeRows && parts_of(p, decode, &Dim3::x) > 1;
-  try_kernel(p, {decode, "cuDNN sm80 16x128", kDecodeRows, kMmaMacsPerCycle,
-                 split ? "void cudnn::lean_reduction_kernel<0, 0, 0>()" : ""},
+  try_kernel(p,
+             {decode, "cuDNN sm80 16x128", kDecodeRows, kMmaMacsPerCycle,
+              split ? "void cudnn::lean_reduction_kernel<0, 0, 0>()" : ""},
              out);
 }
 

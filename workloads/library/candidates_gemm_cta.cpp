@@ -78,7 +78,9 @@ void try_kernel(const Problem& p, std::uint32_t tile_n, std::uint32_t tile_m, co
   }
 }
 
-std::string cutlass(const std::string& words) { return fmt::format("void cutlass::Kernel2<cutlass_{}>(T1::Params)", words); }
+std::string cutlass(const std::string& words) {
+  return fmt::format("void cutlass::Kernel2<cutlass_{}>(T1::Params)", words);
+}
 
 /// cp.async kernels of Ampere: rows of 64 or 128 bytes of K, three to five stages.
 void add_tensor(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<KernelCandidate>& out) {
@@ -91,11 +93,12 @@ void add_tensor(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<
         case DataType::kFp16: {
           const bool bf16 = p.type == DataType::kBf16;
           const char* word = bf16 ? "bf16" : "f16";
-          try_kernel(p, n, m, cutlass(fmt::format("80_tensorop_{0}_s16816gemm_{0}_{1}_{2}_align8", word, tile, p.layout)),
-                     1, out);
           try_kernel(p, n, m,
-                     fmt::format("ampere_{0}_s16816gemm_{0}_{1}x{2}_ldg8_f2f_stages_{3}x{4}_{5}", bf16 ? "bf16" : "fp16",
-                                 n, m, k_bytes * 8 / bits, stages, p.layout),
+                     cutlass(fmt::format("80_tensorop_{0}_s16816gemm_{0}_{1}_{2}_align8", word, tile, p.layout)), 1,
+                     out);
+          try_kernel(p, n, m,
+                     fmt::format("ampere_{0}_s16816gemm_{0}_{1}x{2}_ldg8_f2f_stages_{3}x{4}_{5}",
+                                 bf16 ? "bf16" : "fp16", n, m, k_bytes * 8 / bits, stages, p.layout),
                      1, out);
           break;
         }
@@ -119,20 +122,22 @@ void add_unaligned(const Problem& p, std::uint32_t n, std::uint32_t m, std::vect
   }
   const char* word = p.type == DataType::kBf16 ? "bf16" : "f16";
   for (const std::uint32_t slices : {1U, 2U, 3U, 4U, 6U, 8U}) {
-    try_kernel(p, n, m,
-               cutlass(fmt::format("75_tensorop_{0}_s1688gemm_{0}_{1}x{2}_{3}_align{4}", word, n, m, p.layout, p.align)),
-               slices, out);
+    try_kernel(
+        p, n, m,
+        cutlass(fmt::format("75_tensorop_{0}_s1688gemm_{0}_{1}x{2}_{3}_align{4}", word, n, m, p.layout, p.align)),
+        slices, out);
   }
 }
 
 void add_simt(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<KernelCandidate>& out) {
   if (p.target.architecture == "hopper") {
     for (const char* warps : {"2x2x1", "4x2x1", "2x4x1"}) {
-      try_kernel(p, n, m,
-                 fmt::format("sm80_xmma_gemm_f32f32_f32f32_f32_{}_n_tilesize{}x{}x8_stage3_warpsize{}_ffma_aligna{}_alignc{}_"
-                             "execute_kernel__5x_cublas",
-                             p.layout, m, n, warps, p.align, p.align),
-                 1, out);
+      try_kernel(
+          p, n, m,
+          fmt::format("sm80_xmma_gemm_f32f32_f32f32_f32_{}_n_tilesize{}x{}x8_stage3_warpsize{}_ffma_aligna{}_alignc{}_"
+                      "execute_kernel__5x_cublas",
+                      p.layout, m, n, warps, p.align, p.align),
+          1, out);
     }
   } else {
     try_kernel(p, n, m, fmt::format("ampere_sgemm_{}x{}_{}", n, m, p.layout), 1, out);

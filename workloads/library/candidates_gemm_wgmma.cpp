@@ -1,4 +1,5 @@
-/// Candidates for products on Hopper's wgmma. nvjet's and sm90_xmma's names are the grammars of nvjet.hpp, xmma_name.hpp.
+/// Candidates for products on Hopper's wgmma. nvjet's and sm90_xmma's names are the grammars of nvjet.hpp,
+/// xmma_name.hpp.
 #include <fmt/format.h>
 
 #include <array>
@@ -74,8 +75,8 @@ std::uint32_t stages_that_fit(GemmTmaConfig config, const TargetFacts& target) {
   return 0;
 }
 
-/// SMs that clusters of this size can use. Measured on an H100's 132: 66 clusters of 2, but 30 of 4, 15 of 8 and 7 of 16,
-/// what 120 SMs would hold: GPCs do not divide.
+/// SMs that clusters of this size can use. Measured on an H100's 132: 66 clusters of 2, but 30 of 4, 15 of 8 and 7 of
+/// 16, what 120 SMs would hold: GPCs do not divide.
 std::uint32_t usable_sms(std::uint32_t cluster_size, const TargetFacts& target) {
   return cluster_size <= 2 ? target.num_sms : target.num_sms * 10 / 11;
 }
@@ -171,8 +172,8 @@ void add_nvjet(const LaunchRow& row, const TargetFacts& target, const NvjetTypes
       for (const bool rows_along_n : {false, true}) {
         for (const Cluster& cluster : kClusters) {
           for (const char* consumers : kConsumers) {
-            candidates.add({rows_along_n ? rows : columns, rows_along_n ? columns : rows, rows_along_n, cluster,
-                            consumers});
+            candidates.add(
+                {rows_along_n ? rows : columns, rows_along_n ? columns : rows, rows_along_n, cluster, consumers});
           }
         }
       }
@@ -185,9 +186,10 @@ void add_xmma(const LaunchRow& row, const TargetFacts& target, std::vector<Kerne
   for (const std::uint32_t m : {64U, 128U, 192U, 256U}) {
     for (const std::uint32_t n : {64U, 128U, 192U, 256U}) {
       const LaunchRow launch = candidate_row(
-          row, fmt::format("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize{}x{}x32_warpgroupsize{}x1x1_execute_segment_"
-                           "k_off_kernel__5x_cublas",
-                           m, n, m == 64 ? 1 : 2));
+          row,
+          fmt::format("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize{}x{}x32_warpgroupsize{}x1x1_execute_segment_"
+                      "k_off_kernel__5x_cublas",
+                      m, n, m == 64 ? 1 : 2));
       try {
         const BuiltKernel built = resolve_launch(launch, target);
         const GemmCells cells = parse_gemm_shape(row.shape);

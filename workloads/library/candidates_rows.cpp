@@ -61,7 +61,8 @@ std::string elementwise_kernel(const LaunchRow& row, DataType type, const Target
   if (row.op == "transpose") {
     return fmt::format(
         "void at::native::elementwise_kernel<128, 4, "
-        "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{{lambda({0})#1}}"
+        "at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{{lambda({0})"
+        "#1}}"
         " >(at::TensorIteratorBase&)::{{lambda(int)#1}}>()",
         cpp_type(type));
   }
@@ -81,16 +82,18 @@ std::string softmax_kernel(const LaunchRow& row, DataType type) {
       return fmt::format("void softmax_warp_forward<{0}, {0}, float, {1}, false, false>()", t,
                          std::bit_width(softmax_padded_cols(c)) - 1);
     case SoftmaxForm::kRegisters:
-      return fmt::format("void at::native::cunn_SoftMaxForwardReg<{0}, float, {0}, at::native::SoftMaxForwardEpilogue, "
-                         "long, {1}>()",
-                         t, (c.cols + c.threads - 1) / c.threads);
+      return fmt::format(
+          "void at::native::cunn_SoftMaxForwardReg<{0}, float, {0}, at::native::SoftMaxForwardEpilogue, "
+          "long, {1}>()",
+          t, (c.cols + c.threads - 1) / c.threads);
     case SoftmaxForm::kShared:
     case SoftmaxForm::kGlobal:
       break;
   }
-  return fmt::format("void at::native::cunn_SoftMaxForward{1}<{2}, {0}, float, {0}, at::native::SoftMaxForwardEpilogue, "
-                     "long>()",
-                     t, c.form == SoftmaxForm::kShared ? "Smem" : "", 128 / bits_of(type));
+  return fmt::format(
+      "void at::native::cunn_SoftMaxForward{1}<{2}, {0}, float, {0}, at::native::SoftMaxForwardEpilogue, "
+      "long>()",
+      t, c.form == SoftmaxForm::kShared ? "Smem" : "", 128 / bits_of(type));
 }
 
 std::string kernel_of(const LaunchRow& row, const TargetFacts& target) {
