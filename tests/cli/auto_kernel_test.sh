@@ -35,5 +35,17 @@ grep -q 'the fastest of 1 simulated' out.json || fail "--json does not name the 
 expect_done run elementwise --rows 64 --cols 1024 --inputs 2 --kernel auto
 grep -q 'vectorized_elementwise_kernel<8, .*CUDAFunctor_add' stdout || fail "run elementwise does not choose add's kernel"
 
+# The choice beside the library's: rows of the validation split are left out.
+cat >measured.csv <<'CSV'
+case,seq,op,dtype,shape,kernel,sm_cycles,split
+s,1,softmax,bf16,"64,1024","void softmax_warp_forward<c10::BFloat16, c10::BFloat16, float, 10, 0, 0>()",9000,calibration
+v,1,softmax,bf16,"32,1024","void softmax_warp_forward<c10::BFloat16, c10::BFloat16, float, 10, 0, 0>()",9000,validation
+x,1,sum,bf16,"64,1024","void at::reduce_kernel<512, 1, at::ReduceOp<float> >()",9000,calibration
+CSV
+expect_done validate --auto --data measured.csv
+grep -qE '^s .* 1.000 +same ' stdout || fail "validate --auto does not see that the kernels are the same: $(cat stdout)"
+grep -q '^1 operators: 1 with' stdout || fail "validate --auto does not leave out the validation split: $(cat stdout)"
+grep -q '^left out: x: no kernel is known for sum' stdout || fail "validate --auto does not say what it left out"
+
 expect_error 2 "not a kernel name" run gemm --m 8 --n 8 --k 8 --kernel nonsense
 finish
