@@ -68,8 +68,8 @@ void try_kernel(const Problem& p, std::uint32_t tile_n, std::uint32_t tile_m, co
     const std::uint64_t tiles = ceil_div(static_cast<std::uint64_t>(p.cells.m), tile_m) *
                                 ceil_div(static_cast<std::uint64_t>(p.cells.n), tile_n) *
                                 static_cast<std::uint64_t>(p.cells.batch);
-    const double parts = std::max(1.0, static_cast<double>(whole.num_ctas() / std::max<std::uint64_t>(1, tiles)));
-    const double k = static_cast<double>(p.cells.k) / parts;
+    const std::uint64_t parts = std::max<std::uint64_t>(1, whole.num_ctas() / std::max<std::uint64_t>(1, tiles));
+    const double k = static_cast<double>(p.cells.k) / static_cast<double>(parts);
     const double bytes = bits_of(p.type) / 8.0;
     const CtaWork work{tile_m * tile_n * k / p.macs_per_cycle, (tile_m + tile_n) * k * bytes};
     out.push_back({{launch}, estimate_cta_cycles(whole, work, p.target), fmt::format("{}x{}", tile_n, tile_m)});
