@@ -23,6 +23,7 @@ TargetFacts target_facts(const GpuConfig& gpu) {
   facts.smem_per_sm_bytes = gpu.smem.max_bytes;
   facts.registers_per_sm = static_cast<std::uint32_t>(gpu.registers.registers);
   facts.memory_bytes = gpu.hbm.size_bytes;
+  facts.memory_bytes_per_cycle = gpu.hbm_peak_gb_per_s() * 1e3 / gpu.clocks.sm_max_mhz;
   return facts;
 }
 

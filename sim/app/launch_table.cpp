@@ -10,6 +10,13 @@
 
 namespace strata::app {
 
+void link_producer(const LaunchRow& previous, LaunchRow& row) {
+  if (!previous.case_name.empty() && previous.case_name == row.case_name && uses_producer(row.kernel)) {
+    row.producer_kernel = previous.kernel;
+    row.producer_grid = previous.grid;
+  }
+}
+
 LaunchTable::LaunchTable(const std::string& path) : reader_(path) {
   reader_.require({"case", "seq", "op", "dtype", "shape", "kernel"});
   case_ = reader_.find("case");
@@ -85,10 +92,7 @@ bool LaunchTable::next(LaunchJob& job) {
   job.row.registers = count(registers_);
   job.row.smem_dynamic = count(smem_dynamic_);
   job.row.smem_static = count(smem_static_);
-  if (!previous_.case_name.empty() && previous_.case_name == job.row.case_name && uses_producer(job.row.kernel)) {
-    job.row.producer_kernel = previous_.kernel;
-    job.row.producer_grid = previous_.grid;
-  }
+  link_producer(previous_, job.row);
   previous_ = job.row;
   job.sm_clock_mhz = clock_ ? csv_number(reader_, record_, *clock_).value_or(0) : 0;
   return true;

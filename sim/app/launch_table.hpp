@@ -14,6 +14,9 @@ struct LaunchJob {
   double sm_clock_mhz = 0;  ///< 0 = the clock model chooses
 };
 
+/// Tells a launch that adds up what another left which one that was: `previous`, if it belongs to the same case.
+void link_producer(const LaunchRow& previous, LaunchRow& row);
+
 /// Needs the columns case, seq, op, dtype, shape, kernel; takes grid_dim, block_dim, cluster_dim, regs, smem_dyn,
 /// smem_static, sm_clock_mhz where the file has them and ignores all others. Throws InputError with file, line, column.
 class LaunchTable {

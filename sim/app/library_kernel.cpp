@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/error.hpp"
-#include "workloads/library/resolve.hpp"
 
 namespace strata::app {
 
@@ -23,18 +22,22 @@ std::string option_text(const KernelChoice& choice, const std::string& name) {
   return {};
 }
 
+/// What a row-wise or elementwise kernel computes; without a functor that follows from the number of inputs.
+std::string operator_of(const KernelChoice& choice) {
+  for (const char* option : {"operator", "functor"}) {
+    if (std::string op = option_text(choice, option); !op.empty()) {
+      return op == "negate" ? "neg" : op;
+    }
+  }
+  const std::string inputs = option_text(choice, "inputs");
+  return inputs == "0" ? "fill" : (inputs == "1" ? "copy" : (inputs == "2" ? "add" : choice.spec->name));
+}
+
 }  // namespace
 
-BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& kernel_name,
-                                 const TargetFacts& target) {
-  const std::string family = family_of(kernel_name);
-  if (family.empty()) {
-    throw InputError(
-        Diagnostic{{}, 0, 0, "--kernel", fmt::format("'{}' is not a kernel name that Strata recognises", kernel_name)});
-  }
+LaunchRow library_row(const KernelChoice& choice) {
   const auto text = [&choice](const char* name) { return option_text(choice, name); };
   LaunchRow row;
-  row.kernel = kernel_name;
   row.dtype = text("dtype");
   if (choice.spec->name.rfind("gemm", 0) == 0) {
     row.op = "gemm";
@@ -43,14 +46,25 @@ BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& 
     row.op = "attention";
     const std::string causal = text("causal");
     const std::string kv_heads = text("kv-heads");
-    row.shape = fmt::format("{},{},{},{},{},{},{},flash", text("batch"), text("heads"),
+    row.shape = fmt::format("{},{},{},{},{},{},{}", text("batch"), text("heads"),
                             kv_heads.empty() ? text("heads") : kv_heads, text("q-len"), text("kv-len"),
                             text("head-dim"), causal == "0" || causal == "off" || causal == "false" ? 0 : 1);
   } else {  // elementwise and row-wise kernels of a matrix
-    const std::string op = text("operator");
-    row.op = op.empty() ? choice.spec->name : op;
+    row.op = operator_of(choice);
     row.shape = fmt::format("{},{}", text("rows"), text("cols"));
   }
+  return row;
+}
+
+BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& kernel_name,
+                                 const TargetFacts& target) {
+  const std::string family = family_of(kernel_name);
+  if (family.empty()) {
+    throw InputError(
+        Diagnostic{{}, 0, 0, "--kernel", fmt::format("'{}' is not a kernel name that Strata recognises", kernel_name)});
+  }
+  LaunchRow row = library_row(choice);
+  row.kernel = kernel_name;
   return resolve_launch(row, target);
 }
 

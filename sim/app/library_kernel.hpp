@@ -4,8 +4,12 @@
 #include <string>
 
 #include "sim/app/kernel_options.hpp"
+#include "workloads/library/resolve.hpp"
 
 namespace strata::app {
+
+/// op, dtype and shape of the kernel chosen on the command line, as launches.csv has them.
+[[nodiscard]] LaunchRow library_row(const KernelChoice& choice);
 
 /// Throws InputError when no family knows the name or the kernel has no library counterpart.
 [[nodiscard]] BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& kernel_name,

@@ -3,12 +3,16 @@
 
 #include <memory>
 
+#include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/output_file.hpp"
 #include "sim/app/prediction_csv.hpp"
 #include "sim/app/predictor.hpp"
+#include "sim/app/profile/launch_reader.hpp"
+#include "sim/app/profile/launches_csv.hpp"
+#include "sim/app/profile/profile_totals.hpp"
 #include "sim/app/progress.hpp"
 #include "sim/base/error.hpp"
 
@@ -22,58 +26,143 @@ constexpr std::size_t kChunkRows = 4096;
 struct PredictOptions {
   GpuChoice gpu;
   std::string in;
+  std::vector<std::string> from;  ///< kind and file
   std::string out;
+  std::string launches;
   int jobs = 1;
 };
 
-/// Reads the whole file once, so that a bad cell in its last row is found before any simulation starts.
-std::size_t count_rows(const std::string& path) {
-  LaunchTable table(path);
-  LaunchJob job;
+std::unique_ptr<LaunchReader> open_launches(const PredictOptions& options) {
+  if (options.from.empty()) {
+    return open_launch_table(options.in);
+  }
+  const std::string& kind = options.from[0];
+  if (kind == "ncu") {
+    return open_ncu_page(options.from[1]);
+  }
+  Progress progress("predict");
+  return open_kineto_trace(options.from[1], [&](std::size_t bytes) {
+    constexpr std::size_t kMegabyte = 1000000;
+    progress.show(fmt::format("{} MB of the trace read", bytes / kMegabyte));
+  });
+}
+
+void check_options(const PredictOptions& options) {
+  if (options.in.empty() == options.from.empty()) {
+    throw InputError("strata predict needs either --in FILE or --from ncu|kineto FILE");
+  }
+  if (!options.from.empty() && options.from[0] != "ncu" && options.from[0] != "kineto") {
+    throw InputError(
+        Diagnostic{{}, 0, 0, "--from", fmt::format("'{}' is no known kind; expected ncu or kineto", options.from[0])});
+  }
+  if (options.out.empty() && options.from.empty()) {
+    throw InputError("strata predict --in FILE needs --out FILE");
+  }
+}
+
+/// Reads every launch once, so that a bad cell in the last row is found before any simulation starts.
+std::size_t count_launches(LaunchReader& reader, const std::function<void(const ProfiledLaunch&)>& each) {
+  ProfiledLaunch launch;
   std::size_t rows = 0;
-  while (table.next(job)) {
+  while (reader.next(launch)) {
+    each(launch);
     ++rows;
   }
+  reader.rewind();
   return rows;
 }
 
-int predict(const PredictOptions& options) {
-  LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs);
-  const std::size_t rows = count_rows(options.in);
-  OutputFile out(options.out, "--out");
-  Progress progress("predict");
-  std::size_t row = 0;
-  predictor.on_progress([&](std::size_t done) {
-    progress.show(fmt::format("{} distinct launches simulated, {} of {} rows written", done, row, rows));
-  });
+/// A launch whose shape is not known fails in its family's words; the profile says what to record instead.
+Prediction explained(const Prediction& prediction, const ProfiledLaunch& launch) {
+  Prediction out = prediction;
+  if (!out.ok && !out.model_bug && !launch.shape_missing.empty() && !family_of(launch.job.row.kernel).empty()) {
+    out.reason = launch.shape_missing;
+  }
+  return out;
+}
 
-  LaunchTable table(options.in);
-  out.write(prediction_csv_header());
+/// What was asked for, opened before anything is simulated.
+struct PredictOutputs {
+  explicit PredictOutputs(const PredictOptions& options)
+      : predictions(set.open(options.out, "--out")), launches(set.open(options.launches, "--write-launches")) {}
+  void write(const std::optional<std::size_t>& file, const std::string& text) {
+    if (file) {
+      set[*file].write(text);
+    }
+  }
+  OutputSet set;
+  std::optional<std::size_t> predictions;
+  std::optional<std::size_t> launches;
+};
+
+struct Tally {
+  std::size_t rows = 0;
   std::size_t supported = 0;
   std::size_t bugs = 0;
+  ProfileTotals totals;
+};
+
+void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>& launches, PredictOutputs& outputs,
+                   Tally& tally) {
+  std::vector<LaunchJob> jobs;
+  jobs.reserve(launches.size());
+  for (const ProfiledLaunch& launch : launches) {
+    jobs.push_back(launch.job);
+  }
+  const auto predictions = predict_or_choose(predictor, jobs);
+  std::string text;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Prediction prediction = explained(*predictions[i], launches[i]);
+    text += prediction_csv_row(jobs[i].row.case_name, jobs[i].row.seq, prediction);
+    tally.supported += prediction.ok ? 1U : 0U;
+    tally.bugs += prediction.model_bug ? 1U : 0U;
+    tally.totals.add(launches[i], prediction);
+  }
+  outputs.write(outputs.predictions, text);
+  tally.rows += launches.size();
+}
+
+int predict(const PredictOptions& options) {
+  check_options(options);
+  LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs);
+  const std::unique_ptr<LaunchReader> reader = open_launches(options);
+  PredictOutputs outputs(options);
+  outputs.write(outputs.launches, launches_csv_header());
+  const std::size_t rows = count_launches(*reader, [&](const ProfiledLaunch& launch) {
+    if (outputs.launches) {
+      outputs.write(outputs.launches, launches_csv_row(launch));
+    }
+  });
+  Tally tally;
+  Progress progress("predict");
+  predictor.on_progress([&](std::size_t done) {
+    progress.show(fmt::format("{} distinct launches simulated, {} of {} rows written", done, tally.rows, rows));
+  });
+
+  outputs.write(outputs.predictions, prediction_csv_header());
   for (bool more = true; more;) {
-    std::vector<LaunchJob> jobs;
-    LaunchJob job;
-    while (jobs.size() < kChunkRows && (more = table.next(job))) {
-      jobs.push_back(job);
+    std::vector<ProfiledLaunch> launches;
+    ProfiledLaunch launch;
+    while (launches.size() < kChunkRows && (more = reader->next(launch))) {
+      launches.push_back(launch);
     }
-    const auto predictions = predictor.predict(jobs);
-    std::string text;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      text += prediction_csv_row(jobs[i].row.case_name, jobs[i].row.seq, *predictions[i]);
-      supported += predictions[i]->ok ? 1U : 0U;
-      bugs += predictions[i]->model_bug ? 1U : 0U;
-    }
-    out.write(text);
-    row += jobs.size();
+    predict_chunk(predictor, launches, outputs, tally);
   }
-  out.commit();
-  if (bugs > 0) {
-    fmt::print(stderr, "strata: warning: {} rows broke an invariant of the model; their reason tells which\n", bugs);
+  const bool quiet = outputs.set.uses_stdout();
+  outputs.set.commit();
+  if (tally.bugs > 0) {
+    fmt::print(stderr, "strata: warning: {} rows broke an invariant of the model; their reason tells which\n",
+               tally.bugs);
   }
-  if (!out.is_stdout()) {
-    fmt::print("{}: {} launches on {}, {} predicted, {} unsupported\n", options.out, rows, predictor.gpu().chip.name,
-               supported, rows - supported);
+  if (quiet) {
+    return kExitDone;
+  }
+  const std::string& input = options.from.empty() ? options.out : options.from[1];
+  fmt::print("{}: {} launches on {}, {} predicted, {} unsupported\n", input, rows, predictor.gpu().chip.name,
+             tally.supported, rows - tally.supported);
+  if (!options.from.empty()) {
+    fmt::print("{}\n{}", reader->gpu().empty() ? "" : "profiled on " + reader->gpu() + "\n",
+               tally.totals.text(reader->driver_work()));
   }
   return kExitDone;
 }
@@ -81,15 +170,22 @@ int predict(const PredictOptions& options) {
 }  // namespace
 
 void add_predict(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("predict", "predicts the launches of a CSV, one output row per input row");
+  CLI::App* command = app.add_subcommand("predict", "predicts the launches of a CSV or a profile, one row a launch");
   auto options = std::make_shared<PredictOptions>();
   add_gpu_options(*command, options->gpu);
+  command->add_option("--in", options->in,
+                      "CSV with case,seq,op,dtype,shape,kernel (empty or auto: the fastest of the library's) and, "
+                      "where known, grid_dim,block_dim,cluster_dim,regs,"
+                      "smem_dyn,smem_static,sm_clock_mhz");
   command
-      ->add_option("--in", options->in,
-                   "CSV with case,seq,op,dtype,shape,kernel and, where known, grid_dim,block_dim,cluster_dim,regs,"
-                   "smem_dyn,smem_static,sm_clock_mhz")
-      ->required();
-  command->add_option("--out", options->out, "predicted CSV; - is standard output")->required();
+      ->add_option("--from", options->from,
+                   "a profile instead: ncu (as `ncu --csv --page raw` prints it) or kineto (JSON of PyTorch's "
+                   "profiler), and its file; prints totals by kernel family")
+      ->type_name("KIND FILE")
+      ->expected(2);
+  command->add_option("--out", options->out, "predicted CSV; - is standard output; optional with --from");
+  command->add_option("--write-launches", options->launches,
+                      "the launches read, as a CSV for --in, with what the profiler measured, for `validate --data`");
   add_jobs_option(*command, options->jobs);
   command->callback([options, &action] { action = [options] { return predict(*options); }; });
 }

@@ -30,7 +30,7 @@ std::string prediction_csv_header() {
   for (const QuantityInfo& info : kQuantityInfo) {
     out += fmt::format(",{}", info.column);
   }
-  return out + ",bottleneck,sim_seconds,family,sm_clock_mhz,sm_active_cycles_avg\n";
+  return out + ",bottleneck,sim_seconds,family,sm_clock_mhz,sm_active_cycles_avg,chosen_kernel\n";
 }
 
 std::string prediction_csv_row(const std::string& case_name, const std::string& seq, const Prediction& prediction) {
@@ -42,11 +42,11 @@ std::string prediction_csv_row(const std::string& case_name, const std::string& 
     out += values.value[i] ? fmt::format(",{:.{}f}", *values.value[i], digits) : std::string(",");
   }
   if (!prediction.ok) {
-    return out + fmt::format(",,{:.3f},,,\n", prediction.host_seconds);
+    return out + fmt::format(",,{:.3f},,,,\n", prediction.host_seconds);
   }
   const Result& r = prediction.result;
-  return out + fmt::format(",{},{:.3f},{},{},{:.0f}\n", to_string(r.bottleneck), prediction.host_seconds,
-                           csv_cell(r.family), r.sm_clock_mhz, r.sm_active_cycles_avg);
+  return out + fmt::format(",{},{:.3f},{},{},{:.0f},{}\n", to_string(r.bottleneck), prediction.host_seconds,
+                           csv_cell(r.family), r.sm_clock_mhz, r.sm_active_cycles_avg, csv_cell(prediction.kernel));
 }
 
 }  // namespace strata::app

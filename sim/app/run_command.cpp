@@ -5,8 +5,10 @@
 #include <string>
 
 #include "models/hw/system/simulator.hpp"
+#include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
+#include "sim/app/jobs_option.hpp"
 #include "sim/app/kernel_options.hpp"
 #include "sim/app/library_kernel.hpp"
 #include "sim/app/output_file.hpp"
@@ -19,10 +21,13 @@ namespace strata::app {
 
 namespace {
 
+constexpr const char* kChoose = "auto";
+
 struct RunOptions {
   GpuChoice gpu;
   KernelChoice kernel;
-  std::string library_kernel = "auto";
+  std::string library_kernel;  ///< empty: the generator's own choice of a tile
+  bool verbose = false;
   std::string trace;
   double sm_clock_mhz = 0;
   ResultOutputs outputs;
@@ -41,31 +46,61 @@ BuiltKernel build(const RunOptions& options, const TargetFacts& target) {
   if (options.kernel.spec == nullptr) {
     throw InputError("`strata run` needs a kernel (`strata list kernels`) or --trace FILE");
   }
-  if (options.library_kernel != "auto") {
+  if (!options.library_kernel.empty()) {
     return build_library_kernel(options.kernel, options.library_kernel, target);
   }
   return build_kernel(options.kernel, target);
 }
 
-int run(RunOptions& options) {
-  const GpuDescription gpu = load_gpu(options.gpu);
-  const BuiltKernel kernel = build(options, target_facts(gpu.config));
-  OpenOutputs outputs(options.outputs);
+/// The launches to simulate: one, but for a chosen kernel that splits its work and adds the parts up.
+std::vector<BuiltKernel> build_all(const RunOptions& options, const GpuConfig& gpu) {
+  std::vector<BuiltKernel> kernels;
+  if (options.library_kernel != kChoose || options.kernel.spec == nullptr || !options.trace.empty()) {
+    kernels.push_back(build(options, target_facts(gpu)));
+    return kernels;
+  }
+  LaunchPredictor predictor(gpu, default_jobs());
+  Progress progress("run");
+  predictor.on_progress([&progress](std::size_t done) { progress.show(fmt::format("{} candidates simulated", done)); });
+  const LaunchJob job{library_row(options.kernel), options.sm_clock_mhz};
+  const AutoChoice choice = choose_kernels(predictor, std::span(&job, 1)).front();
+  if (!choice.ok()) {
+    throw UnsupportedError(choice.reason);
+  }
+  for (const LaunchRow& row : choice.simulated.front().candidate.launches) {
+    kernels.push_back(resolve_launch(row, target_facts(gpu)));
+  }
+  std::vector<std::string> notes = notes_of(choice, options.verbose || !options.outputs.json.empty());
+  kernels.front().notes.insert(kernels.front().notes.begin(), notes.begin(), notes.end());
+  return kernels;
+}
 
+Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const BuiltKernel& kernel,
+                       ObserverSink* observer) {
   Progress progress("run");
   SimulationOptions simulation;
   simulation.sm_clock_mhz = options.sm_clock_mhz;
-  simulation.observer = outputs.observer();
+  simulation.observer = observer;
   simulation.progress = [&progress](double done) {
     constexpr double kPercent = 100;
     progress.show(fmt::format("{:.0f} % of the CTAs have finished", kPercent * done));
   };
-  Result result = simulate(gpu.config, *kernel.source, simulation);
+  Result result = simulate(gpu, *kernel.source, simulation);
   if (result.description.empty()) {
     result.description = kernel.description;
   }
   result.notes.insert(result.notes.begin(), kernel.notes.begin(), kernel.notes.end());
-  outputs.write(gpu, {result});
+  return result;
+}
+
+int run(RunOptions& options) {
+  const GpuDescription gpu = load_gpu(options.gpu);
+  OpenOutputs outputs(options.outputs);
+  std::vector<Result> results;
+  for (const BuiltKernel& kernel : build_all(options, gpu.config)) {
+    results.push_back(simulate_launch(options, gpu.config, kernel, results.empty() ? outputs.observer() : nullptr));
+  }
+  outputs.write(gpu, results);
   return kExitDone;
 }
 
@@ -76,10 +111,11 @@ void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   add_kernel_commands(*command, options->kernel);
   add_gpu_options(*command, options->gpu);
-  command
-      ->add_option("--kernel", options->library_kernel,
-                   "auto, or a vendor library's kernel name that sets tile, stages and cluster")
-      ->capture_default_str();
+  command->add_option(
+      "--kernel", options->library_kernel,
+      "a vendor library's kernel name that sets tile, stages and cluster, or auto: the fastest of those "
+      "that the GPU's libraries could run; otherwise the kernel chooses a tile by a rule of thumb");
+  command->add_flag("--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote");
   command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
       ->check(CLI::PositiveNumber);

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <memory>
 
+#include "sim/app/auto_study.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/kernel_comparison.hpp"
 #include "sim/app/measured_table.hpp"
-#include "sim/app/output_file.hpp"
 #include "sim/app/progress.hpp"
+#include "sim/app/report_outputs.hpp"
 #include "sim/app/validate_microbench.hpp"
 #include "sim/base/error.hpp"
 #include "validation/compare/report.hpp"
@@ -29,6 +30,7 @@ struct ValidateOptions {
   bool rows = false;
   bool cycles_only = false;
   bool microbench = false;
+  bool choices = false;
   std::string only;
   double max_error_cycles = 0;  ///< per cent; 0 = no threshold
   int jobs = 1;
@@ -52,6 +54,15 @@ int judge(const Comparison& comparison, double max_error_percent) {
   return kExitDone;
 }
 
+/// --auto: the kernels that would be chosen, beside those that the library chose.
+int study_auto(const ValidateOptions& options, const GpuConfig& gpu, const MeasuredFile& file) {
+  Progress progress("validate");
+  const AutoStudy study = study_choices(
+      gpu, file, options.jobs, [&](std::size_t done) { progress.show(fmt::format("{} simulations done", done)); });
+  fmt::print("{}", auto_study_text(study));
+  return kExitDone;
+}
+
 int validate(const ValidateOptions& options) {
   const GpuConfig gpu = load_gpu(options.gpu).config;
   if (options.microbench) {
@@ -62,9 +73,10 @@ int validate(const ValidateOptions& options) {
     throw InputError("strata validate needs --data FILE, or --microbench");
   }
   const MeasuredFile file = read_measured(options.data, gpu.chip.name);
-  OutputSet outputs;
-  const auto json = outputs.open(options.json, "--json");
-  const auto html = outputs.open(options.html, "--html");
+  if (options.choices) {
+    return study_auto(options, gpu, file);
+  }
+  ReportOutputs outputs(options.json, options.html);
   Progress progress("validate");
   KernelComparisonOptions run;
   run.cycles_only = options.cycles_only;
@@ -74,19 +86,11 @@ int validate(const ValidateOptions& options) {
   };
   Comparison comparison = compare_kernels(gpu, file, run);
   comparison.data = options.data;
-  if (json) {
-    outputs[*json].write(comparison_json(comparison));
-  }
-  if (html) {
-    outputs[*html].write(comparison_html(comparison));
-  }
-  if (!outputs.uses_stdout()) {
-    if (options.rows) {
-      fmt::print("{}\n", comparison_rows_text(comparison));
-    }
-    fmt::print("{}", comparison_text(comparison));
-  }
-  outputs.commit();
+  outputs.write([&] { return comparison_json(comparison); }, [&] { return comparison_html(comparison); },
+                [&] {
+                  const std::string rows = options.rows ? comparison_rows_text(comparison) + "\n" : std::string{};
+                  return rows + comparison_text(comparison);
+                });
   return judge(comparison, options.max_error_cycles);
 }
 
@@ -103,6 +107,9 @@ void add_validate(CLI::App& app, Action& action) {
   command->add_flag("--microbench", options->microbench,
                     "compares measured microbenchmarks, point by point, with the same ones as traces");
   command->add_option("--only", options->only, "with --microbench: a program, or part of a microbenchmark's name");
+  command->add_flag("--auto", options->choices,
+                    "compares the kernels that `--kernel auto` would choose with those recorded, on rows that are not "
+                    "of the validation split");
   command->add_option("--json", options->json, "everything as JSON; - is standard output");
   command->add_option("--html", options->html, "tables and a scatter plot as one page");
   command->add_flag("--rows", options->rows, "lists every launch too");

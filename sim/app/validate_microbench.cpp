@@ -4,17 +4,15 @@
 
 #include "sim/app/command.hpp"
 #include "sim/app/microbench/compare.hpp"
-#include "sim/app/output_file.hpp"
 #include "sim/app/progress.hpp"
+#include "sim/app/report_outputs.hpp"
 
 namespace strata::app {
 
 int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfig& gpu) {
   const std::string folder = options.data.empty() ? default_microbench_folder(gpu.chip.name) : options.data;
   const MicrobenchData data = read_microbench(folder, gpu);
-  OutputSet outputs;
-  const auto json = outputs.open(options.json, "--json");
-  const auto html = outputs.open(options.html, "--html");
+  ReportOutputs outputs(options.json, options.html);
   Progress progress("validate");
   MicrobenchOptions run;
   run.only = options.only;
@@ -23,19 +21,11 @@ int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfi
     progress.show(fmt::format("{} of {} simulations done", done, of));
   };
   const MicrobenchComparison comparison = compare_microbench(gpu, data, run);
-  if (json) {
-    outputs[*json].write(microbench_json(comparison));
-  }
-  if (html) {
-    outputs[*html].write(microbench_html(comparison));
-  }
-  if (!outputs.uses_stdout()) {
-    fmt::print("{}", microbench_text(comparison));
-    if (options.rows) {
-      fmt::print("{}", microbench_points_text(comparison));
-    }
-  }
-  outputs.commit();
+  outputs.write([&] { return microbench_json(comparison); }, [&] { return microbench_html(comparison); },
+                [&] {
+                  const std::string points = options.rows ? microbench_points_text(comparison) : std::string{};
+                  return microbench_text(comparison) + points;
+                });
   return kExitDone;
 }
 

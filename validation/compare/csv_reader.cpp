@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <unordered_set>
 #include <utility>
 
@@ -29,7 +30,8 @@ std::string trimmed(std::string_view text) {
 
 }  // namespace
 
-CsvReader::CsvReader(std::string path) : path_(std::move(path)) {
+CsvReader::CsvReader(std::string path, CsvSurroundings surroundings)
+    : path_(std::move(path)), surroundings_(std::move(surroundings)) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) {
     fail(0, "is a directory; expected a CSV file");
@@ -43,6 +45,9 @@ CsvReader::CsvReader(std::string path) : path_(std::move(path)) {
       break;
     }
     stream_.get();
+  }
+  if (!surroundings_.header_begins.empty()) {
+    skip_to_header();
   }
   CsvRecord first;
   if (!read_record(first)) {
@@ -116,10 +121,33 @@ void CsvReader::read_quoted(std::string& cell, int first_line) {
   fail(first_line, "a quoted cell does not end before the end of the file");
 }
 
-bool CsvReader::read_record(CsvRecord& record) {
-  while (stream_.peek() == '\n' || stream_.peek() == '\r') {  // blank lines
-    line_ += stream_.get() == '\n' ? 1 : 0;
+void CsvReader::skip_to_header() {
+  std::string line;
+  for (auto start = stream_.tellg(); std::getline(stream_, line); start = stream_.tellg()) {
+    if (line.find(surroundings_.header_begins) == (line.starts_with('"') ? 1U : 0U)) {
+      stream_.seekg(start);
+      return;
+    }
+    ++line_;
   }
+  fail(0, fmt::format("has no header: no line begins with {}", surroundings_.header_begins));
+}
+
+void CsvReader::skip_blank_lines() {
+  for (int c = stream_.peek();; c = stream_.peek()) {
+    if (c == '\n' || c == '\r') {
+      line_ += stream_.get() == '\n' ? 1 : 0;
+    } else if (surroundings_.comment != 0 && c == surroundings_.comment) {
+      stream_.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+      ++line_;
+    } else {
+      return;
+    }
+  }
+}
+
+bool CsvReader::read_record(CsvRecord& record) {
+  skip_blank_lines();
   if (stream_.peek() == kEnd) {
     return false;
   }

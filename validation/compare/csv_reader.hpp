@@ -16,6 +16,13 @@ struct CsvRecord {
   int line = 0;                    ///< 1-based line its first cell begins on
 };
 
+/// What stands around the records of a file that another program's output is mixed into.
+struct CsvSurroundings {
+  std::string header_begins;  ///< lines before the first that begins so, quoted or not, are skipped; empty = the file
+                              ///< begins with it
+  char comment = 0;           ///< lines that begin with it are skipped; 0 = none
+};
+
 /// A CSV file with a header, streamed: memory does not grow with the number of records.
 ///
 /// Errors: every problem throws InputError with file and line: a file that cannot be opened or has no header, a column
@@ -23,7 +30,7 @@ struct CsvRecord {
 /// quote, a zero byte, a record above 1 MiB.
 class CsvReader {
  public:
-  explicit CsvReader(std::string path);
+  explicit CsvReader(std::string path, CsvSurroundings surroundings = {});
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::vector<std::string>& header() const noexcept { return header_; }
@@ -35,12 +42,15 @@ class CsvReader {
   bool next(CsvRecord& record);
 
  private:
+  void skip_to_header();
+  void skip_blank_lines();
   bool read_record(CsvRecord& record);
   void read_quoted(std::string& cell, int first_line);
   void take(char c, std::string& cell, int first_line);
   [[noreturn]] void fail(int line, const std::string& message) const;
 
   std::string path_;
+  CsvSurroundings surroundings_;
   std::ifstream stream_;
   std::vector<std::string> header_;
   int line_ = 1;

@@ -22,7 +22,8 @@ struct TargetFacts {
   std::int64_t smem_per_cta_bytes = 0;  ///< largest shared memory of one CTA
   std::int64_t smem_per_sm_bytes = 0;
   std::uint32_t registers_per_sm = 65536;
-  std::int64_t memory_bytes = 0;  ///< device memory: shapes that do not fit are refused
+  std::int64_t memory_bytes = 0;      ///< device memory: shapes that do not fit are refused
+  double memory_bytes_per_cycle = 0;  ///< HBM's peak per SM cycle at the SM's highest clock; 0 = not known
 };
 
 enum class OptionType : std::uint8_t { kInt, kFlag, kText };

@@ -8,10 +8,11 @@ namespace strata {
 namespace {
 
 /// Rules of thumb for comparing tiles, in SM cycles and bytes per SM cycle; published rates of the H100.
-constexpr double kOperandBytesPerCycle = 122;  ///< wgmma operand reads from shared memory
-constexpr double kFillBytesPerCycle = 40;      ///< sustained from L2 by one SM with all SMs loading
-constexpr double kTileLatency = 1200;          ///< first stage of a CTA, last store
-constexpr double kEpilogueBytesPerCycle = 24;  ///< conversion, staging and store of C
+constexpr double kOperandBytesPerCycle = 122;   ///< wgmma operand reads from shared memory
+constexpr double kFillBytesPerCycle = 40;       ///< sustained from L2 by one SM with all SMs loading
+constexpr double kDeliveredBytesPerCycle = 60;  ///< into one SM's shared memory, multicast included, all SMs loading
+constexpr double kTileLatency = 1200;           ///< first stage of a CTA, last store
+constexpr double kEpilogueBytesPerCycle = 24;   ///< conversion, staging and store of C
 
 }  // namespace
 
@@ -37,7 +38,9 @@ double estimate_gemm_tma_cycles(const GemmTmaConfig& config, const TargetFacts& 
   };
   const double from_l2 = config.tile_m / sharing(p.n, config.tile_n, config.cluster_n) +
                          config.tile_n / sharing(p.m, config.tile_m, config.cluster_m);
-  const double fill = from_l2 * config.tile_k * element_bytes / kFillBytesPerCycle;
+  const double fill =
+      std::max(from_l2 / kFillBytesPerCycle, (config.tile_m + config.tile_n) / kDeliveredBytesPerCycle) *
+      config.tile_k * element_bytes;
   const double per_tile = std::max(tensor, fill) * k_tiles / config.split_k;
   const double epilogue =
       static_cast<double>(config.tile_m) * config.tile_n * bits_of(p.output) / 8.0 / kEpilogueBytesPerCycle;

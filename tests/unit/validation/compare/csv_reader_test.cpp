@@ -1,31 +1,14 @@
 #include "validation/compare/csv_reader.hpp"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <fstream>
 
 #include "sim/base/error.hpp"
+#include "tests/support/temporary_file.hpp"
 
 using namespace strata;
+using strata::test::TemporaryFile;
 
 namespace {
-
-/// A file that is gone at the end of the test.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text) : path_("csv_reader_test." + std::to_string(getpid()) + ".csv") {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~TemporaryFile() { std::remove(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string error_of(const std::string& text) {
   const TemporaryFile file(text);

@@ -1,0 +1,236 @@
+#include "sim/app/profile/kineto_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/error.hpp"
+
+namespace strata::app {
+
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& path, const std::string& where, const char* key, const std::string& message) {
+  throw InputError(Diagnostic{path, 0, 0, fmt::format("{}.{}", where, key), message});
+}
+
+const json& member(const json& object, const char* key) {
+  static const json kNull;
+  if (!object.is_object()) {
+    return kNull;
+  }
+  const auto it = object.find(key);
+  return it == object.end() ? kNull : *it;
+}
+
+std::string text(const json& object, const char* key) {
+  const json& value = member(object, key);
+  return value.is_string() ? value.get<std::string>() : std::string{};
+}
+
+/// 0 where the member is missing or no whole number.
+std::int64_t integer(const json& object, const char* key) {
+  const json& value = member(object, key);
+  return value.is_number_integer() ? value.get<std::int64_t>() : 0;
+}
+
+/// "External id" is "external id" in older traces.
+std::int64_t operator_id(const json& args) {
+  const std::int64_t id = integer(args, "External id");
+  return id != 0 ? id : integer(args, "external id");
+}
+
+std::optional<double> time_us(const json& event, const char* key, const std::string& path, const std::string& where) {
+  const json& value = member(event, key);
+  if (value.is_null()) {
+    return std::nullopt;
+  }
+  if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < 0) {
+    fail(path, where, key, fmt::format("{} is not a time of zero or more microseconds", value.dump()));
+  }
+  return value.get<double>();
+}
+
+std::optional<std::uint32_t> count(const json& args, const char* key, const std::string& path,
+                                   const std::string& where) {
+  const json& value = member(args, key);
+  if (value.is_null()) {
+    return std::nullopt;
+  }
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
+    fail(path, where, key, fmt::format("{} is not a whole number below 2^32", value.dump()));
+  }
+  return value.get<std::uint32_t>();
+}
+
+std::optional<Dim3> dims(const json& args, const char* key, const std::string& path, const std::string& where) {
+  const json& value = member(args, key);
+  if (value.is_null()) {
+    return std::nullopt;
+  }
+  const bool three =
+      value.is_array() && value.size() == 3 && std::all_of(value.begin(), value.end(), [](const json& n) {
+        return n.is_number_unsigned() && n.get<std::uint64_t>() > 0 &&
+               n.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+      });
+  if (!three) {
+    fail(path, where, key, fmt::format("{} is not three dimensions such as [128,1,1]", value.dump()));
+  }
+  return Dim3{value[0].get<std::uint32_t>(), value[1].get<std::uint32_t>(), value[2].get<std::uint32_t>()};
+}
+
+/// The numbers of a tensor's list; of a list of tensors those of its first. Empty for anything else.
+std::vector<std::int64_t> numbers(const json& value) {
+  if (!value.is_array() || value.empty()) {
+    return {};
+  }
+  if (value.front().is_array()) {
+    return numbers(value.front());
+  }
+  std::vector<std::int64_t> out;
+  for (const json& n : value) {
+    if (!n.is_number_integer()) {
+      return {};
+    }
+    out.push_back(n.get<std::int64_t>());
+  }
+  return out;
+}
+
+RecordedOperator recorded(const json& event) {
+  const json& args = member(event, "args");
+  RecordedOperator op;
+  op.name = text(event, "name");
+  // Older traces write "Input dims" and "Input type", newer ones add strides and the values of scalars.
+  const json& dims = args.contains("Input Dims") ? member(args, "Input Dims") : member(args, "Input dims");
+  const json& strides = member(args, "Input Strides");
+  const json& types = member(args, "Input type");
+  const json& values = member(args, "Concrete Inputs");
+  const auto at = [](const json& list, std::size_t i) -> const json& {
+    static const json kNull;
+    return list.is_array() && i < list.size() ? list[i] : kNull;
+  };
+  const auto word = [&](const json& list, std::size_t i) {
+    const json& value = at(list, i);
+    return value.is_string() ? value.get<std::string>() : std::string{};
+  };
+  for (std::size_t i = 0; dims.is_array() && i < dims.size(); ++i) {
+    op.arguments.push_back({numbers(dims[i]), numbers(at(strides, i)), word(types, i), word(values, i)});
+  }
+  return op;
+}
+
+OperatorFacts facts_of(const json& event) {
+  OperatorFacts facts;
+  const RecordedOperator op = recorded(event);
+  facts.name = op.name;
+  try {
+    facts.cells = cells_of_operator(op);
+  } catch (const UnsupportedError& error) {
+    facts.shape_missing = error.what();
+  }
+  return facts;
+}
+
+/// The index of `value` among the kept ones, kept now if its key is new.
+template <typename Value>
+std::uint32_t intern(std::string key, Value value, std::vector<Value>& kept,
+                     std::unordered_map<std::string, std::uint32_t>& index) {
+  const auto [it, fresh] = index.try_emplace(std::move(key), static_cast<std::uint32_t>(kept.size()));
+  if (fresh) {
+    kept.push_back(std::move(value));
+  }
+  return it->second;
+}
+
+}  // namespace
+
+void KinetoEvents::add(const json& event, const std::string& path, const std::string& where) {
+  const std::string category = text(event, "cat");
+  if (category == "kernel") {
+    add_kernel(event, path, where);
+  } else if (category == "cpu_op") {
+    add_operator(event);
+  } else if (category == "cuda_runtime" || category == "cuda_driver") {
+    add_launch_call(event);
+  } else if (category == "gpu_memcpy" || category == "gpu_memset") {
+    ++driver_.count;
+    driver_.us += time_us(event, "dur", path, where).value_or(0);
+  }
+}
+
+void KinetoEvents::add_kernel(const json& event, const std::string& path, const std::string& where) {
+  const json& args = member(event, "args");
+  LaunchRow row;
+  row.kernel = text(event, "name");
+  row.grid = dims(args, "grid", path, where);
+  row.block = dims(args, "block", path, where);
+  row.registers = count(args, "registers per thread", path, where);
+  row.smem_dynamic = count(args, "shared memory", path, where);
+  KernelEvent launch;
+  launch.start_us = time_us(event, "ts", path, where).value_or(0);
+  launch.us = time_us(event, "dur", path, where).value_or(0);
+  launch.operator_id = operator_id(args);
+  launch.correlation = integer(args, "correlation");
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", row.kernel, member(args, "grid").dump(),
+                                member(args, "block").dump(), row.registers.value_or(0), row.smem_dynamic.value_or(0));
+  launch.kernel = intern(std::move(key), std::move(row), kernels_, kernel_index_);
+  launches_.push_back(launch);
+}
+
+void KinetoEvents::add_operator(const json& event) {
+  const std::int64_t id = operator_id(member(event, "args"));
+  if (id == 0) {
+    return;
+  }
+  OperatorFacts facts = facts_of(event);
+  const OperatorCells& c = facts.cells;
+  std::string key = fmt::format("{}\n{}\n{}\n{}", facts.name, c.dtype, c.shape, facts.shape_missing);
+  operators_[id] = intern(std::move(key), std::move(facts), facts_, facts_index_);
+}
+
+void KinetoEvents::add_launch_call(const json& event) {
+  const json& args = member(event, "args");
+  const std::int64_t correlation = integer(args, "correlation");
+  if (text(event, "name").find("GraphLaunch") != std::string::npos) {
+    graphs_.insert(correlation);
+  } else if (const std::int64_t id = operator_id(args); id != 0) {
+    calls_[correlation] = id;
+  }
+}
+
+void KinetoEvents::finish() {
+  std::stable_sort(launches_.begin(), launches_.end(),
+                   [](const KernelEvent& a, const KernelEvent& b) { return a.start_us < b.start_us; });
+  std::unordered_map<std::int64_t, std::uint32_t> last;
+  for (std::uint32_t i = 0; i < launches_.size(); ++i) {
+    KernelEvent& launch = launches_[i];
+    const auto call = calls_.find(launch.correlation);
+    if (launch.operator_id == 0 && call != calls_.end()) {
+      launch.operator_id = call->second;
+    }
+    std::uint32_t& before = launch.operator_id == 0 ? launch.previous : last[launch.operator_id];
+    launch.previous = before;
+    launch.seq = before == 0 ? 1 : launches_[before - 1].seq + 1;
+    before = launch.operator_id == 0 ? 0 : i + 1;
+  }
+}
+
+const OperatorFacts& KinetoEvents::operator_of(const KernelEvent& launch) const {
+  static const OperatorFacts kGraph{
+      "graph", {}, "launched by a CUDA graph, whose operators are not in the trace: profile a run without CUDA graphs"};
+  static const OperatorFacts kUnknown{
+      "kernel", {}, "no operator in the trace launched it: profile with activities=[CPU, CUDA] and record_shapes=True"};
+  const auto it = operators_.find(launch.operator_id);
+  if (it != operators_.end()) {
+    return facts_[it->second];
+  }
+  return graphs_.contains(launch.correlation) ? kGraph : kUnknown;
+}
+
+}  // namespace strata::app

@@ -1,0 +1,144 @@
+/// The JSON of a Kineto trace: events are handed on one at a time and never kept as a document.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "sim/app/profile/kineto_events.hpp"
+#include "sim/app/profile/launch_reader.hpp"
+#include "sim/base/error.hpp"
+
+namespace strata::app {
+
+namespace {
+
+using nlohmann::json;
+using Event = json::parse_event_t;
+
+constexpr const char* kEvents = "traceEvents";
+
+[[noreturn]] void fail(const std::string& path, int line, int column, const std::string& message) {
+  throw InputError(Diagnostic{path, line, column, {}, message});
+}
+
+/// Line and column of a byte of the file, for messages.
+std::pair<int, int> place_of(const std::string& path, std::size_t byte) {
+  std::ifstream in(path, std::ios::binary);
+  int line = 1;
+  int column = 0;
+  char c = 0;
+  for (std::size_t i = 0; i < byte && in.get(c); ++i) {
+    column = c == '\n' ? 0 : column + 1;
+    line += c == '\n' ? 1 : 0;
+  }
+  return {line, column};
+}
+
+std::ifstream open(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || in.peek() == std::char_traits<char>::eof()) {
+    fail(path, 0, 0,
+         in ? "is empty or a directory; expected the JSON of PyTorch's profiler" : "cannot be opened for reading");
+  }
+  constexpr int kGzip = 0x1f;
+  if (in.peek() == kGzip) {
+    fail(path, 0, 0, "is compressed; gunzip it first");
+  }
+  return in;
+}
+
+/// Hands each element of the top-level list `traceEvents` to `take` and drops it; returns what remains of the document.
+template <typename Take>
+json parse_events(std::ifstream& in, const std::string& path, const Take& take) {
+  bool inside = false;
+  const auto filter = [&](int depth, Event event, json& value) {
+    if (depth == 1 && event == Event::key) {
+      inside = value == kEvents;
+    }
+    if (inside && depth == 2 && event == Event::object_end) {
+      take(value);
+      return false;
+    }
+    return true;
+  };
+  try {
+    return json::parse(in, filter);
+  } catch (const json::parse_error& error) {
+    const auto [line, column] = place_of(path, error.byte);
+    const bool ended = in.eof();
+    fail(path, line, column,
+         ended ? "the JSON ends before it is complete; was the trace cut short?"
+               : "is not JSON; expected a trace of PyTorch's profiler (export_chrome_trace)");
+  } catch (const json::out_of_range& error) {
+    fail(path, 0, 0, fmt::format("holds a number that is out of range: {}", error.what()));
+  }
+}
+
+class KinetoTrace final : public LaunchReader {
+ public:
+  KinetoTrace(const std::string& path, const std::function<void(std::size_t)>& progress) {
+    constexpr std::size_t kReportEvery = 4096;  // events
+    std::ifstream in = open(path);
+    std::size_t index = 0;
+    const json rest = parse_events(in, path, [&](const json& event) {
+      events_.add(event, path, fmt::format("{}[{}]", kEvents, index));
+      if (++index % kReportEvery == 0 && progress) {
+        progress(static_cast<std::size_t>(in.tellg()));
+      }
+    });
+    if (!rest.is_object() || !rest.contains(kEvents)) {
+      fail(path, 0, 0, "has no traceEvents; expected a trace of PyTorch's profiler (export_chrome_trace)");
+    }
+    if (events_.launches().empty()) {
+      fail(path, 0, 0,
+           fmt::format("has no kernels among its {} events; expected a trace with activities=[CPU, CUDA]", index));
+    }
+    const json devices = rest.value("deviceProperties", json::array());
+    if (devices.is_array() && !devices.empty() && devices[0].is_object() && devices[0].contains("name")) {
+      gpu_ = devices[0]["name"].is_string() ? devices[0]["name"].get<std::string>() : std::string{};
+    }
+    events_.finish();
+  }
+
+  bool next(ProfiledLaunch& launch) override {
+    if (at_ == events_.launches().size()) {
+      return false;
+    }
+    const KernelEvent& event = events_.launches()[at_++];
+    const OperatorFacts& op = events_.operator_of(event);
+    launch = {};
+    launch.job.row = events_.kernel(event);
+    LaunchRow& row = launch.job.row;
+    row.case_name = event.operator_id == 0 ? op.name : fmt::format("{} {}", op.name, event.operator_id);
+    row.seq = std::to_string(event.seq);
+    row.op = op.cells.op;
+    row.dtype = op.cells.dtype;
+    row.shape = op.cells.shape;
+    launch.shape_missing = op.shape_missing;
+    launch.measured[Quantity::kDurationUs] = event.us;
+    if (event.previous != 0) {
+      LaunchRow previous = events_.kernel(events_.launches()[event.previous - 1]);
+      previous.case_name = row.case_name;
+      link_producer(previous, row);
+    }
+    return true;
+  }
+
+  void rewind() override { at_ = 0; }
+  [[nodiscard]] std::string gpu() const override { return gpu_; }
+  [[nodiscard]] DriverWork driver_work() const override { return events_.driver_work(); }
+
+ private:
+  KinetoEvents events_;
+  std::string gpu_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LaunchReader> open_kineto_trace(const std::string& path,
+                                                const std::function<void(std::size_t bytes)>& progress) {
+  return std::make_unique<KinetoTrace>(path, progress);
+}
+
+}  // namespace strata::app

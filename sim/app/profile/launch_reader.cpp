@@ -1,0 +1,28 @@
+#include "sim/app/profile/launch_reader.hpp"
+
+namespace strata::app {
+
+namespace {
+
+class TableReader final : public LaunchReader {
+ public:
+  explicit TableReader(const std::string& path) : path_(path), table_(std::make_unique<LaunchTable>(path)) {}
+
+  bool next(ProfiledLaunch& launch) override {
+    launch.measured = {};
+    launch.shape_missing.clear();
+    return table_->next(launch.job);
+  }
+
+  void rewind() override { table_ = std::make_unique<LaunchTable>(path_); }
+
+ private:
+  std::string path_;
+  std::unique_ptr<LaunchTable> table_;
+};
+
+}  // namespace
+
+std::unique_ptr<LaunchReader> open_launch_table(const std::string& path) { return std::make_unique<TableReader>(path); }
+
+}  // namespace strata::app

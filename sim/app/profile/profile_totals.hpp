@@ -1,0 +1,34 @@
+/// What a profile adds up to: predicted and measured time by kernel family, and what could not be predicted.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "sim/app/predictor.hpp"
+#include "sim/app/profile/launch_reader.hpp"
+
+namespace strata::app {
+
+class ProfileTotals {
+ public:
+  void add(const ProfiledLaunch& launch, const Prediction& prediction);
+  /// A table; one line for each family, one for each reason why launches are unsupported.
+  [[nodiscard]] std::string text(const DriverWork& driver) const;
+
+ private:
+  struct Sum {
+    std::size_t launches = 0;
+    std::size_t measured = 0;  ///< launches whose time is known
+    double predicted_us = 0;
+    double measured_us = 0;
+  };
+  static void add_to(Sum& sum, const ProfiledLaunch& launch, double predicted_us);
+  static std::string line(const std::string& name, const Sum& sum);
+
+  std::map<std::string, Sum> families_;
+  std::map<std::string, Sum> reasons_;
+  Sum all_;
+  Sum unsupported_;
+};
+
+}  // namespace strata::app

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# predict --from: profiles as their tools print them become launches, predictions and totals.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+profiles=$source_tree/validation/data/h100-sxm5-80gb/profiles
+trace=$profiles/kineto_llama2-7b_decode_layer.json
+
+expect_done predict --from kineto "$trace" --out out.csv --write-launches launches.csv
+[[ $(wc -l <out.csv) -eq 26 ]] || fail "kineto: $(wc -l <out.csv) lines instead of 26"
+grep -q 'profiled on NVIDIA H100 80GB HBM3' stdout || fail "the GPU of the profile is not named"
+grep -qE '^nvjet +4 ' stdout || fail "no total of nvjet: $(cat stdout)"
+grep -qE '^all predicted +23 ' stdout || fail "no total of all: $(cat stdout)"
+grep -q '2 of them.*CatArrayBatchedCopy' stdout || fail "unsupported launches are not listed: $(cat stdout)"
+
+# The launches written are what was predicted, and can be scored.
+expect_done predict --in launches.csv --out again.csv
+cmp -s <(cut -d, -f1-3,5-17 out.csv | tr -d '"') <(cut -d, -f1-3,5-17 again.csv | tr -d '"') ||
+  fail "launches.csv is predicted otherwise than the trace it comes from"
+expect_done validate --data launches.csv
+grep -q nvjet stdout || fail "validate does not score launches.csv"
+
+expect_done predict --from ncu "$profiles/ncu_raw.csv"
+grep -qE '^splitk_sum +1 ' stdout || fail "ncu: no total of splitk_sum: $(cat stdout)"
+
+# A launch without a shape says what to record.
+sed 's/gemm_bf16_TN_1x11008x4096/step/' "$profiles/ncu_raw.csv" >unnamed.csv
+expect_done predict --from ncu unnamed.csv --out unnamed_out.csv
+grep -q 'unsupported.*NVTX range' unnamed_out.csv || fail "a launch without a shape does not say what to record"
+
+expect_error 2 "either --in FILE or --from" predict --out out2.csv
+expect_error 2 "either --in FILE or --from" predict --in launches.csv --from ncu launches.csv
+expect_error 2 "needs --out" predict --in launches.csv
+expect_error 2 "'nsys'.*expected ncu or kineto" predict --from nsys x.csv
+expect_error 2 "nothing.json: cannot be opened" predict --from kineto nothing.json
+expect_error 2 "unnamed.csv:1:1: is not JSON" predict --from kineto unnamed.csv
+expect_error 2 "no header" predict --from ncu "$trace"
+head -c 9000 "$trace" >cut.json
+expect_error 2 "cut.json:[0-9]+:[0-9]+: .*cut short" predict --from kineto cut.json --out out2.csv
+expect_error 2 "another option" predict --from kineto "$trace" --out same --write-launches same
+
+finish

@@ -1,0 +1,170 @@
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "sim/app/profile/launch_reader.hpp"
+#include "sim/base/error.hpp"
+#include "tests/support/recorded_rows.hpp"
+#include "tests/support/temporary_file.hpp"
+
+using namespace strata;
+using namespace strata::app;
+using strata::test::TemporaryFile;
+
+namespace {
+
+std::string sample(const char* name) {
+  return std::string(STRATA_SOURCE_DIR) + "/validation/data/h100-sxm5-80gb/profiles/" + name;
+}
+
+std::vector<ProfiledLaunch> read(const std::string& path) {
+  const auto reader = open_kineto_trace(path, {});
+  std::vector<ProfiledLaunch> launches;
+  ProfiledLaunch launch;
+  while (reader->next(launch)) {
+    launches.push_back(launch);
+  }
+  return launches;
+}
+
+std::string error_of(const std::string& text) {
+  const TemporaryFile file(text);
+  try {
+    (void)read(file.path());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+std::string events(const std::string& list) { return "{\n\"traceEvents\": [\n" + list + "\n]}\n"; }
+
+const char* const kMm = R"({"cat":"cpu_op","name":"aten::mm","args":{"External id":5,"Input Dims":[[64,32],[32,16]],)"
+                        R"("Input type":["float","float"]}})";
+
+std::string kernel(const std::string& args, const std::string& times = R"("ts":10,"dur":2.5)") {
+  return R"({"cat":"kernel","name":"ampere_sgemm_64x32_nn",)" + times + R"(,"args":{)" + args + "}}";
+}
+
+}  // namespace
+
+TEST_CASE("Kineto: launches take their shape from the operator that made them") {
+  const std::vector<ProfiledLaunch> launches = read(sample("kineto_llama2-7b_decode_layer.json"));
+  REQUIRE(launches.size() == 25);
+  const LaunchRow& norm = launches[0].job.row;
+  CHECK(norm.op == "rmsnorm");
+  CHECK(norm.shape == "16,4096");
+  CHECK(norm.grid == Dim3{16, 1, 1});
+  CHECK(norm.registers == 27U);
+  CHECK(launches[0].measured[Quantity::kDurationUs] == 7.552);
+  std::map<std::string, int> products;
+  for (const ProfiledLaunch& launch : launches) {
+    CHECK(launch.shape_missing.empty());
+    if (launch.job.row.op == "gemm") ++products[launch.job.row.shape];
+  }
+  CHECK(products ==
+        std::map<std::string, int>{
+            {"16,12288,4096,TN", 1}, {"16,22016,4096,TN", 1}, {"16,4096,11008,TN", 2}, {"16,4096,4096,TN", 2}});
+}
+
+TEST_CASE("Kineto: the sum of split-K parts knows the product of the same operator") {
+  bool found = false;
+  for (const ProfiledLaunch& launch : read(sample("kineto_llama2-7b_decode_layer.json"))) {
+    const LaunchRow& row = launch.job.row;
+    if (row.shape == "16,4096,4096,TN" && row.seq == "2") {
+      found = true;
+      CHECK(row.producer_kernel == "nvjet_sm90_tst_128x16_64x11_4x1_v_bz_splitK_TNT");
+      CHECK(row.producer_grid == Dim3{4, 16, 1});
+    }
+  }
+  CHECK(found);
+}
+
+TEST_CASE("Kineto: launches resolve as the same launches did under Nsight Compute") {
+  const TargetFacts target = test::hopper_facts();
+  const auto key = [](const LaunchRow& row) {
+    std::string name = canonical_kernel_name(row.kernel);
+    return name.substr(0, name.find('<')) + " " + row.shape.substr(0, row.shape.find(",cudnn"));
+  };
+  std::map<std::string, LaunchRow> recorded;
+  const test::RecordedRows table("h100-sxm5-80gb/library_kernels.csv");
+  LaunchRow previous;
+  for (const test::RecordedRow& row : table.all()) {
+    LaunchRow launch = row.launch;
+    if (launch.case_name == previous.case_name && uses_producer(launch.kernel)) {
+      launch.producer_kernel = previous.kernel;
+      launch.producer_grid = previous.grid;
+    }
+    recorded[key(launch)] = launch;
+    previous = launch;
+  }
+  int matches = 0;
+  for (const char* file : {"kineto_llama2-7b_decode_layer.json", "kineto_llama2-7b_prefill_layer.json"}) {
+    for (const ProfiledLaunch& profiled : read(sample(file))) {
+      const auto other = recorded.find(key(profiled.job.row));
+      if (other == recorded.end()) continue;
+      CAPTURE(other->first);
+      ++matches;
+      CHECK(profiled.job.row.op == other->second.op);
+      CHECK(profiled.job.row.dtype == other->second.dtype);
+      const BuiltKernel a = resolve_launch(profiled.job.row, target);
+      const BuiltKernel b = resolve_launch(other->second, target);
+      CHECK(a.description == b.description);
+      CHECK(a.source->launch().grid == b.source->launch().grid);
+      CHECK(a.source->launch().block == b.source->launch().block);
+      CHECK(a.source->launch().cluster == b.source->launch().cluster);
+      CHECK(a.source->launch().registers_per_thread == b.source->launch().registers_per_thread);
+      CHECK(a.source->launch().smem_dynamic_bytes == b.source->launch().smem_dynamic_bytes);
+      CHECK(a.source->launch().work.tensor_flops == b.source->launch().work.tensor_flops);
+      CHECK(a.source->launch().work.compulsory_read_bytes == b.source->launch().work.compulsory_read_bytes);
+    }
+  }
+  CHECK(matches >= 7);
+}
+
+TEST_CASE("Kineto: a launch whose operator or shapes are not recorded says what to record") {
+  const auto missing = [](const std::string& list) {
+    const TemporaryFile file(events(list));
+    return read(file.path()).at(0).shape_missing;
+  };
+  CHECK(missing(kernel(R"("External id":5)") + "," + kMm).empty());
+  CHECK(missing(kernel(R"("correlation":9)") + ",\n" + kMm +
+                R"(,{"cat":"cuda_runtime","name":"cudaLaunchKernel","args":{"External id":5,"correlation":9}})")
+            .empty());
+  CHECK_THAT(missing(kernel(R"("External id":6)") + "," + kMm), Catch::Contains("no operator in the trace"));
+  CHECK_THAT(missing(kernel(R"("correlation":9)") +
+                     R"(,{"cat":"cuda_runtime","name":"cudaGraphLaunch","args":{"correlation":9}})"),
+             Catch::Contains("CUDA graph"));
+  CHECK_THAT(missing(kernel(R"("External id":7)") + R"(,{"cat":"cpu_op","name":"aten::mm","args":{"External id":7}})"),
+             Catch::Contains("record_shapes=True"));
+}
+
+TEST_CASE("Kineto: launches come in the order of their start, whatever the order in the file") {
+  const TemporaryFile file(events(kernel(R"("External id":5)", R"("ts":30,"dur":1)") + "," +
+                                  kernel(R"("External id":5)", R"("ts":20,"dur":2)") + "," + kMm));
+  const std::vector<ProfiledLaunch> launches = read(file.path());
+  REQUIRE(launches.size() == 2);
+  CHECK(launches[0].measured[Quantity::kDurationUs] == 2.0);
+  CHECK(launches[0].job.row.seq == "1");
+  CHECK(launches[1].job.row.seq == "2");
+  CHECK(launches[0].job.row.case_name == "aten::mm 5");
+}
+
+TEST_CASE("Kineto: bad files give one line with what was expected") {
+  CHECK_THAT(error_of(""), Catch::Contains("is empty"));
+  CHECK_THAT(error_of("case,seq,op\n"), Catch::Contains(":1:1: is not JSON"));
+  CHECK_THAT(error_of("{\"traceEvents\": [\n{\"cat\":"), Catch::Contains(":2:") && Catch::Contains("cut short"));
+  CHECK_THAT(error_of("\x1f\x8b"), Catch::Contains("gunzip"));
+  CHECK_THAT(error_of("{}"), Catch::Contains("no traceEvents"));
+  CHECK_THAT(error_of("[1, 2]"), Catch::Contains("no traceEvents"));
+  CHECK_THAT(error_of(events(kMm)), Catch::Contains("no kernels among its 1 events"));
+  CHECK_THAT(error_of(events(kernel(R"("grid":[1,2])"))), Catch::Contains("traceEvents[0].grid: [1,2]"));
+  CHECK_THAT(error_of(events(kernel(R"("grid":[1,2,0])"))), Catch::Contains("traceEvents[0].grid"));
+  CHECK_THAT(error_of(events(kernel(R"("grid":"1x1x1")"))), Catch::Contains("traceEvents[0].grid"));
+  CHECK_THAT(error_of(events(kernel(R"("registers per thread":-1)"))), Catch::Contains("registers per thread"));
+  CHECK_THAT(error_of(events(kernel("", R"("ts":1,"dur":-3)"))), Catch::Contains("traceEvents[0].dur: -3"));
+  CHECK_THAT(error_of(events(kernel("", R"("ts":1,"dur":NaN)"))), Catch::Contains("is not JSON"));
+  CHECK_THAT(error_of(events(kernel("", R"("ts":1e999,"dur":1)"))), Catch::Contains("out of range"));
+  CHECK_THROWS_WITH(open_kineto_trace("no/such.json", {}), Catch::Contains("no/such.json: cannot be opened"));
+}

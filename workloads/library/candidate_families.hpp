@@ -1,0 +1,35 @@
+/// Which candidates each kind of operator has; kernel_candidates() calls one of these.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workloads/library/candidates.hpp"
+
+namespace strata {
+
+/// Hopper: nvjet with every tile, cluster and consumer mode, with and without split-K; sm90_xmma for tf32.
+void add_wgmma_gemm_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out);
+/// Kernels of a plain grid: CUTLASS, SASS and xmma, on tensor cores and on FMA pipes.
+void add_cta_gemm_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out);
+/// FlashAttention-2 with and without split KV, cuDNN for Hopper and for Ampere.
+void add_attention_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out);
+/// PyTorch's kernels over rows and elements: its own rules leave one for each operator.
+void add_row_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out);
+
+/// The row with a kernel's name and without launch columns, which belong to whatever was recorded.
+[[nodiscard]] LaunchRow candidate_row(const LaunchRow& row, std::string kernel);
+
+/// Time on the SMs and time on HBM together: the longer, and a fifth of the shorter, which never hides wholly.
+/// @param sm_cycles  what the SMs need with their operands in L2
+[[nodiscard]] double estimate_with_memory(double sm_cycles, double bytes, const TargetFacts& target);
+
+/// A CTA's share of a launch, for an estimate of any kernel of a plain grid.
+struct CtaWork {
+  double math_cycles = 0;  ///< of one CTA, alone on its SM
+  double fill_bytes = 0;   ///< that one CTA reads
+};
+/// Rounds of resident CTAs times the slower of arithmetic and fills.
+[[nodiscard]] double estimate_cta_cycles(const Launch& launch, const CtaWork& work, const TargetFacts& target);
+
+}  // namespace strata

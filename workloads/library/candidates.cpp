@@ -1,0 +1,94 @@
+#include "workloads/library/candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
+#include "workloads/library/candidate_families.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr double kWorthSimulating = 1.5;  ///< of the best estimate
+constexpr std::size_t kVariantsOfTile = 2;
+
+}  // namespace
+
+LaunchRow candidate_row(const LaunchRow& row, std::string kernel) {
+  LaunchRow out;
+  out.case_name = row.case_name;
+  out.seq = row.seq;
+  out.op = row.op;
+  out.dtype = row.dtype;
+  out.shape = row.shape;
+  out.kernel = std::move(kernel);
+  return out;
+}
+
+double estimate_with_memory(double sm_cycles, double bytes, const TargetFacts& target) {
+  constexpr double kExposed = 0.2;
+  const double memory = target.memory_bytes_per_cycle > 0 ? bytes / target.memory_bytes_per_cycle : 0;
+  return std::max(sm_cycles, memory) + kExposed * std::min(sm_cycles, memory);
+}
+
+double estimate_cta_cycles(const Launch& launch, const CtaWork& work, const TargetFacts& target) {
+  constexpr double kFillBytesPerCycle = 40;  // sustained from L2 by one SM with all SMs loading
+  constexpr double kCtaLatency = 2500;       // first loads, last stores
+  constexpr std::uint64_t kReservedSmem = 1024;
+  constexpr std::uint64_t kThreadsPerSm = 2048;
+  const std::uint64_t threads = std::max<std::uint64_t>(launch.block.count(), 32);
+  const std::uint64_t smem = launch.smem_dynamic_bytes + launch.smem_static_bytes + kReservedSmem;
+  const std::uint64_t registers = std::max<std::uint64_t>(1, launch.registers_per_thread * threads);
+  const std::uint64_t resident =
+      std::max<std::uint64_t>(1, std::min({static_cast<std::uint64_t>(target.smem_per_sm_bytes) / smem,
+                                           target.registers_per_sm / registers, kThreadsPerSm / threads}));
+  const std::uint64_t sms = std::max(1U, target.num_sms);
+  const auto per_sm = static_cast<double>(ceil_div(launch.num_ctas(), sms));
+  const auto rounds = static_cast<double>(ceil_div(launch.num_ctas(), sms * resident));
+  const double sm_cycles =
+      per_sm * std::max(work.math_cycles, work.fill_bytes / kFillBytesPerCycle) + rounds * kCtaLatency;
+  return estimate_with_memory(sm_cycles, launch.work.compulsory_read_bytes + launch.work.compulsory_write_bytes,
+                              target);
+}
+
+std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target) {
+  std::vector<KernelCandidate> out;
+  if (row.op == "gemm") {
+    add_wgmma_gemm_candidates(row, target, out);
+    if (out.empty()) {
+      add_cta_gemm_candidates(row, target, out);
+    }
+  } else if (row.op == "attention") {
+    add_attention_candidates(row, target, out);
+  } else {
+    add_row_candidates(row, target, out);
+  }
+  if (out.empty()) {
+    throw UnsupportedError(fmt::format("no kernel is known for {} of {} with shape '{}' on {}; name one", row.op,
+                                       row.dtype, row.shape, target.architecture));
+  }
+  return out;
+}
+
+std::vector<KernelCandidate> promising_candidates(std::vector<KernelCandidate> all, std::size_t most) {
+  std::stable_sort(all.begin(), all.end(), [](const KernelCandidate& a, const KernelCandidate& b) {
+    return a.estimated_cycles < b.estimated_cycles;
+  });
+  std::vector<KernelCandidate> out;
+  std::map<std::string, std::size_t> variants;
+  for (KernelCandidate& candidate : all) {
+    if (out.size() == most || candidate.estimated_cycles > kWorthSimulating * all.front().estimated_cycles) {
+      break;
+    }
+    if (variants[candidate.tile]++ < kVariantsOfTile) {
+      out.push_back(candidate);
+    }
+  }
+  return out;
+}
+
+}  // namespace strata
