@@ -67,9 +67,13 @@ struct GemmCtaConfig {
   std::uint32_t split_k = 1;       ///< slices of K, each a CTA of its own
   SplitKReduction split_reduction = SplitKReduction::kPartials;
   std::uint32_t slice_k_tiles = 0;  ///< K tiles of every slice but the last; 0 = they differ by at most one
-  bool reads_c = false;             ///< beta != 0: C is read before it is written
-  std::uint32_t staged_bytes = 4;   ///< of an element of C in shared memory; 0 = stored from registers
-  std::uint32_t store_passes = 1;   ///< store instructions of a thread that each touch all of its sectors
+  /// The copies of a tile and their addresses come before its first multiply-add, as compilers leave them, and not
+  /// among the multiply-adds.
+  bool copies_first = false;
+  bool reads_c = false;            ///< beta != 0: C is read before it is written
+  std::uint32_t staged_bytes = 4;  ///< of an element of C in shared memory; 0 = stored from registers
+  std::uint32_t store_pass_tenths =
+      10;  ///< store instructions of a thread that each touch all of its sectors, in tenths
   /// 16-byte copies whose rows begin 16 B off a sector in shared memory every second row, as rows padded by 16 B do:
   /// both halves of a sector go to different ones, and such rows are delivered twice (recorded launches: 1.50 of all).
   bool odd_rows_twice = false;
@@ -103,6 +107,7 @@ struct GemmCtaPlan {
   Operation load_a;                  ///< templates, of one stream
   Operation load_b;
   Operation multiply;
+  Operation lead;        ///< instructions between the barrier and the first multiply-add; kNop = none
   Operation fragments;   ///< fragment loads that take the LSU longer than their wavefronts; kNop = none
   Operation sync;        ///< barrier between the streams once a tile is in shared memory
   Operation stage_tile;  ///< STS of a tile that came through registers
@@ -135,6 +140,9 @@ struct GemmCtaPlan {
 
 /// Adds a problem when a thread's accumulators take more than `limit` registers.
 void check_accumulators(const GemmCtaConfig& config, std::uint32_t limit, std::vector<Diagnostic>& problems);
+
+/// Moves `instructions` of a warp and K tile out of plan.multiply into plan.lead, where `copies_first` says so.
+void lead_with(std::uint32_t instructions, GemmCtaPlan& plan);
 
 /// @param transposes_k  operands with K contiguous are transposed on their way into shared memory, one element a lane
 [[nodiscard]] GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k);

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/cp_async_wavefronts.hpp"
 #include "workloads/kernels/gemm_cta.hpp"
 
@@ -230,7 +231,7 @@ class Planner {
     store.kind = OpKind::kMemory;
     store.pc = 7;
     store.pipe = Pipe::kLsu;
-    const std::uint32_t stores_of_pass = u32(ceil_div(stores, config().store_passes));
+    const std::uint32_t stores_of_pass = u32(ceil_div(std::uint64_t{10} * stores, config().store_pass_tenths));
     store.pipe_work = stores_of_pass;
     store.issue_slots = stores_of_pass;
     store.warp_insts = plan_.stream_warps * stores_of_pass;
@@ -313,6 +314,16 @@ bool GemmCtaPlan::delivers_twice(const OperandView& view) const {
   constexpr std::uint32_t kWideCopy = 16;
   const std::uint32_t widest = std::min(config.access_limit_bytes, access_bytes(view.pitch_bytes));
   return config.odd_rows_twice && !through_registers && !view.k_contiguous && widest == kWideCopy;
+}
+
+void lead_with(std::uint32_t instructions, GemmCtaPlan& plan) {
+  if (!plan.config.copies_first) {
+    return;
+  }
+  plan.lead = compute_operation(integer_code(instructions), plan.stream_warps);
+  plan.lead.pc = 12;
+  plan.multiply.issue_slots -= plan.lead.issue_slots;
+  plan.multiply.warp_insts -= plan.lead.warp_insts;
 }
 
 GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k) {

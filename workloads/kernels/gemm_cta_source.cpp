@@ -165,6 +165,14 @@ class GemmCtaSource final : public TraceSource {
     return op;
   }
 
+  std::uint32_t lead(Operation* out) const {
+    if (plan_.lead.kind == OpKind::kNop) {
+      return 0;
+    }
+    out[0] = plan_.lead;
+    return 1;
+  }
+
   /// With one stage: wait for the tile, multiply it, meet, and only then load the next one.
   std::uint32_t multiply_alone(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
@@ -175,6 +183,7 @@ class GemmCtaSource final : public TraceSource {
     out[2] = plan_.sync;
     out[2].waits[0] = Wait{};
     std::uint32_t n = 3;
+    n += lead(out + n);
     n += load(id, state, out + n);
     for (std::uint32_t i = 3; i < n; ++i) {
       out[i].waits[0] = {TokenClass::kNamedBarrier, 0, 2 * done + 2};
@@ -205,6 +214,7 @@ class GemmCtaSource final : public TraceSource {
     }
     const std::uint32_t first = n;
     n += plan_.config.prefetch ? load(id, state, out + n) : 0;
+    n += lead(out + n);
     if (plan_.fragments.kind != OpKind::kNop) {
       out[n] = plan_.fragments;
       out[n++].waits[0].count = arrived;
@@ -259,9 +269,10 @@ class GemmCtaSource final : public TraceSource {
       store.waits[1] = Wait{};
     }
     ++n;
-    for (std::uint32_t pass = 1; pass < plan_.config.store_passes; ++pass) {
-      out[n] = out[n - 1];
-      ++n;
+    const Operation& whole = out[n - 1];
+    for (std::uint32_t tenths = plan_.config.store_pass_tenths - 10; tenths > 0; tenths -= std::min(tenths, 10U)) {
+      Operation& again = out[n++] = whole;
+      again.mem.rows = (std::min(tenths, 10U) * again.mem.rows + 9) / 10;
     }
     return n;
   }

@@ -107,6 +107,7 @@ std::unique_ptr<TraceSource> make_gemm_simt(const GemmSimtConfig& config, const 
   }
   GemmCtaPlan plan = plan_gemm_cta(config, gemm_simt_registers(config), true);
   plan.multiply = plan_multiply(config, plan);
+  lead_with(plan.overhead_per_k_tile(config.tile_k / config.warp_slices), plan);
   plan.launch.family = "gemm_simt";
   if (plan.launch.name.empty()) {
     plan.launch.name = plan.launch.family;

@@ -32,10 +32,10 @@ Operation plan_multiply(const GemmWmmaConfig& c, const GemmCtaPlan& plan) {
   return op;
 }
 
-/// A generic load takes the LSU as long as one from L1, 4 clk an SM, though it reads shared memory: 3.9 clk each in the
+/// A generic load takes the LSU longer than its wavefront though it reads shared memory: 3 clk an SM, from the two
 /// bf16 calibration launches.
 Operation plan_generic_loads(const GemmWmmaConfig& c) {
-  constexpr std::uint32_t kLsuCycles = 4;
+  constexpr std::uint32_t kLsuCycles = 3;
   Operation op;
   if (c.generic_loads == 0) return op;
   op.kind = OpKind::kCompute;
@@ -69,6 +69,7 @@ std::unique_ptr<TraceSource> make_gemm_wmma(const GemmWmmaConfig& config, const 
   GemmCtaPlan plan = plan_gemm_cta(config, config.registers_per_thread, false);
   add_store_conflicts(config, plan);
   plan.multiply = plan_multiply(config, plan);
+  lead_with(config.lead_insts, plan);
   plan.fragments = plan_generic_loads(config);
   plan.launch.family = "gemm_wmma";
   if (plan.launch.name.empty()) {

@@ -37,6 +37,7 @@ void take_plain_grid(const LaunchRow& row, const LadderGemmName& name, DataType 
   c.raster = RasterDirection::kAlongN;
   c.raster_group = 1;
   c.reads_c = row.op == "gemm_beta";
+  c.copies_first = true;
   take_resources(row, c);
 }
 
@@ -80,9 +81,9 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target) {
   // Sectors of eight K elements fill eight rows: 644 wavefronts for 128 turning copies, beyond the four of its bytes.
   c.costs.turned_copy_tenths = 47;
   c.odd_rows_twice = true;  // rows of 132 words
-  // Rows that are not aligned are stored word by word: four instructions touch a sector, which reaches the crossbar 3.3
-  // times in the calibration launches.
-  c.store_passes = c.problem.n % 4 == 0 ? 1 : 3;
+  // Rows that are not aligned are stored word by word: four instructions touch a sector, which reaches the crossbar 3.2
+  // to 3.8 times in the calibration launches: the L1 merges some of them.
+  c.store_pass_tenths = c.problem.n % 4 == 0 ? 10 : 33;
   // Wide multiplies that the tensor-pipe counter includes: a handful, and one a K tile where A has M contiguous.
   const auto k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(c.problem.k), c.tile_k));
   c.costs.uncounted_tensor = 5 + (c.problem.a_k_contiguous ? 0 : k_tiles);
@@ -139,11 +140,13 @@ void take_fragments(GemmWmmaConfig& c) {
   if (c.problem.input == DataType::kInt8) {
     c.timed_k = 32;
     c.insts_per_k_tile = ByLayout{406, 511, 154, 267}.of(c.problem);
+    c.lead_insts = ByLayout{74, 84, 49, 72}.of(c.problem);
     c.fragment_wavefronts = ByLayout{276, 390, kAligned, 162}.of(c.problem);
     c.fragment_conflicts = ByLayout{132, 198, 0, 66}.of(c.problem);
     return;
   }
   c.insts_per_k_tile = (fp16 ? ByLayout{104, 117, 104, 115} : ByLayout{199, 218, 153, 185}).of(c.problem);
+  c.lead_insts = (fp16 ? ByLayout{47, 60, 47, 58} : ByLayout{90, 101, 58, 83}).of(c.problem);
   c.generic_loads = fp16 ? 0 : 48;
   c.fragment_wavefronts = kAligned + (fp16 ? 0 : ByLayout{32, 48, 0, 16}.of(c.problem));
 }
@@ -156,7 +159,7 @@ BuiltKernel make_wmma(const LaunchRow& row, const TargetFacts& target) {
   c.warp_n = 64;
   c.stages = 1;
   c.copy = GemmCopy::kRegisters;
-  c.store_passes = name.type == DataType::kInt8 ? 2 : 1;  // eight words a lane, 16 B at a time
+  c.store_pass_tenths = name.type == DataType::kInt8 ? 20 : 10;  // eight words a lane, 16 B at a time
   c.k_contiguous_ways = 2;
   take_fragments(c);
   // 600 to 670 beside the K tiles in the calibration launches; a patch of 16 x 16 results goes through shared memory.
