@@ -6,6 +6,9 @@
 /// STS through registers one tile ahead. With one stage a tile is loaded once the last one has been multiplied. The
 /// epilogue passes C through shared memory, so that global stores are wide, or stores it straight from registers.
 ///
+/// A grouped product has rows of A and C that belong to one matrix B each: a fixed number of CTAs walk over the tiles
+/// of group after group.
+///
 /// Not modelled: bias and activation epilogues, stream-K, the wait of a split-K slice for its turn on C.
 #pragma once
 
@@ -79,6 +82,10 @@ struct GemmCtaConfig {
   bool odd_rows_twice = false;
   std::uint32_t registers_per_thread = 0;  ///< 0 = estimated from the warp tile
   std::uint32_t smem_dynamic_bytes = 0;    ///< 0 = stages or epilogue staging, whichever is larger
+  /// Grouped: where each group's rows of A and C begin, and behind the last where they end. problem.m is all rows,
+  /// problem.batch the groups. Empty = one product.
+  std::vector<std::uint32_t> group_rows;
+  std::uint32_t walking_ctas = 0;  ///< grouped: CTAs of the launch
   GemmCtaCosts costs;
 
   [[nodiscard]] std::uint32_t warps() const { return tile_m / warp_m * (tile_n / warp_n) * warp_slices; }
@@ -92,6 +99,8 @@ struct GemmCtaPlan {
   GemmAddresses addresses;
   TileOrder order;
   std::uint64_t tiles = 0;  ///< CTAs of one slice of one product
+  /// Grouped: tiles before each group, and behind the last all tiles.
+  std::vector<std::uint64_t> group_tiles;
   std::uint32_t k_tiles = 0;
   std::uint32_t ahead = 0;  ///< K tiles in flight before the first one is used
   bool through_registers = false;
@@ -120,6 +129,8 @@ struct GemmCtaPlan {
 
   /// What a multiply-add waits for; fetch() sets the count.
   [[nodiscard]] Wait tile_arrived() const;
+  /// Whether CTAs come for another tile: the product is grouped.
+  [[nodiscard]] bool walks() const { return !config.group_rows.empty(); }
   /// Instructions of a warp and K tile that are neither multiply-adds nor shared-memory reads.
   [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
   /// Whether half of the operand's rows are delivered twice.

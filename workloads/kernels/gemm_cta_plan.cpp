@@ -30,6 +30,7 @@ class Planner {
   GemmCtaPlan run() {
     plan_streams();
     plan_tiles();
+    plan_groups();
     plan_loads();
     plan_staging();
     plan_sync();
@@ -98,6 +99,20 @@ class Planner {
     const bool ring = !plan_.through_registers && config().stages > 2;  // two buffers have no room for a later tile
     plan_.tiles_per_load = k_rows && ring ? std::max(1U, kLineBytes / row_bytes) : 1;
     plan_.ahead = plan_.through_registers ? 1 : std::max(1U, config().stages - 1);
+  }
+
+  /// Rows of A and C are those of all groups, B has a matrix for each.
+  void plan_groups() {
+    if (!plan_.walks()) return;
+    const std::uint64_t tiles_n = ceil_div(static_cast<std::uint64_t>(config().problem.n), config().tile_n);
+    plan_.group_tiles = {0};
+    for (std::size_t g = 1; g < config().group_rows.size(); ++g) {
+      const std::uint32_t rows = config().group_rows[g] - config().group_rows[g - 1];
+      plan_.group_tiles.push_back(plan_.group_tiles.back() + ceil_div(rows, config().tile_m) * tiles_n);
+    }
+    plan_.addresses.a.batch_bytes = 0;
+    plan_.addresses.c_batch_bytes = 0;
+    plan_.launch.grid = Dim3{config().walking_ctas, 1, 1};
   }
 
   /// Wavefronts of a stream's copies that turn their tile, beyond those of its bytes.
@@ -266,7 +281,11 @@ class Planner {
     }
     launch.named_barrier_warps[0] = static_cast<std::uint16_t>(warps);
     launch.buffers = plan_.addresses.buffers;
-    launch.work = gemm_work(config().problem, config().partials());
+    GemmProblem whole = config().problem;
+    if (plan_.walks()) whole.batch = 1;
+    launch.work = gemm_work(whole, config().partials());
+    const auto more = static_cast<double>(config().problem.batch - whole.batch);
+    launch.work.compulsory_read_bytes += more * static_cast<double>(plan_.addresses.b.batch_bytes);
     launch.code_bytes = kCodeBytes;
   }
 

@@ -12,6 +12,7 @@
 #include "workloads/kernels/gemm_wmma.hpp"
 #include "workloads/library/gemm_launch.hpp"
 #include "workloads/library/ladder_name.hpp"
+#include "workloads/library/name_words.hpp"
 
 namespace strata {
 
@@ -95,14 +96,40 @@ bool matches_mma(std::string_view canonical) {
   return is_ladder_name(canonical, kStems);
 }
 
+/// The number behind a grouped product's M,N,K,layout.
+std::int64_t groups_of(const LaunchRow& row) {
+  std::array<std::uint32_t, 1> groups{};
+  const std::size_t comma = row.shape.rfind(',');
+  constexpr std::uint32_t kMostGroups = 64;
+  if (comma == std::string::npos || !parse_dims(row.shape.substr(comma + 1), groups) || groups[0] == 0 ||
+      groups[0] > kMostGroups) {
+    throw UnsupportedError(
+        fmt::format("shape '{}': expected tokens,N,K,layout,experts with 1 to {} experts", row.shape, kMostGroups));
+  }
+  return groups[0];
+}
+
+LaunchRow without_groups(LaunchRow row) {
+  row.shape.resize(std::min(row.shape.size(), row.shape.rfind(',')));
+  return row;
+}
+
+/// Expert e of E has tokens in proportion to e + 1, as the harness deals them out; two CTAs an SM walk over the tiles.
+void take_groups(const LaunchRow& row, const TargetFacts& target, GemmCtaConfig& c) {
+  const std::int64_t groups = groups_of(row);
+  c.problem.batch = groups;
+  for (std::int64_t e = 0; e <= groups; ++e) {
+    c.group_rows.push_back(static_cast<std::uint32_t>(c.problem.m * e * (e + 1) / (groups * (groups + 1))));
+  }
+  c.walking_ctas = row.grid ? static_cast<std::uint32_t>(row.grid->count()) : 2 * target.num_sms;
+}
+
 BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
   constexpr ByLayout kWhole{294, 301, 273, 309}, kPart{296, 300, 280, 304};
   const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
-  if (name.grouped) {
-    throw UnsupportedError("the grouped product is not modelled: its tiles follow a table of expert loads");
-  }
   GemmMmaSyncConfig c;
-  take_plain_grid(row, name, name.type, c);
+  take_plain_grid(name.grouped ? without_groups(row) : row, name, name.type, c);
+  if (name.grouped) take_groups(row, target, c);
   c.warp_m = 64;
   c.warp_n = 32;
   c.stages = name.stages;
