@@ -117,7 +117,7 @@ struct GemmCtaPlan {
   Operation load_b;
   Operation multiply;
   Operation lead;        ///< instructions between the barrier and the first multiply-add; kNop = none
-  Operation fragments;   ///< fragment loads that take the LSU longer than their wavefronts; kNop = none
+  Operation fragments;   ///< fragment loads that come before the multiply-adds; kNop = none
   Operation sync;        ///< barrier between the streams once a tile is in shared memory
   Operation stage_tile;  ///< STS of a tile that came through registers
   Operation add_slices;  ///< accumulators of warp slices meet in shared memory

@@ -72,11 +72,12 @@ class GemmPlain final : public TraceSource {
     n += load(addresses_.a, row, k, c_.strided, 1, out[n]);
     n += load(addresses_.b, col, k, !c_.strided, 2, out[n]);
     loads += n;
-    if (replays_.pipe_work > 0) out[n++] = replays_;
     const std::uint32_t parts = c_.tiled ? kTiledParts : 1;
     for (std::uint32_t part = 0; part < parts; ++part) {
-      out[n] = multiply_;
-      out[n++].waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
+      if (accesses_.pipe_work > 0) out[n++] = accesses_;
+      out[n++] = multiply_;
+      Operation& first = out[n - (c_.tiled ? 2 : 1)];  // tiles are stored before they are read
+      first.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
     }
     return n;
   }
@@ -99,15 +100,19 @@ class GemmPlain final : public TraceSource {
     if (!p.b_k_contiguous && !p.a_k_contiguous) all = 31;
     setup_ = compute_operation(Arithmetic{.alu = kBeside / 2, .other = kBeside / 2, .chain = 16}, s_.warps);
     setup_.smem_read_wavefronts = 3 * s_.warps;
-    replays_.kind = OpKind::kCompute;
-    replays_.pipe = Pipe::kLsu;
-    replays_.pc = 4;
-    replays_.issue_slots = 0;
-    replays_.pipe_work =
-        kNaiveDepth * (extra_wavefronts(addresses_.a, c_.strided) + extra_wavefronts(addresses_.b, !c_.strided));
+    take_lsu(kNaiveDepth * (extra_wavefronts(addresses_.a, c_.strided) + extra_wavefronts(addresses_.b, !c_.strided)));
     const double rest = all - kLoads - kMultiplies;
     const Arithmetic trip{.fma = kMultiplies + rest / 3, .alu = rest * 2 / 3, .chain = kMultiplies};
     multiply_ = compute_operation(kTrips * trip, s_.warps);
+  }
+
+  /// The LSU is busy for so many wavefronts of a warp.
+  void take_lsu(std::uint32_t wavefronts) {
+    accesses_.kind = OpKind::kCompute;
+    accesses_.pipe = Pipe::kLsu;
+    accesses_.pc = 4;
+    accesses_.issue_slots = 0;  // counted with the products
+    accesses_.pipe_work = wavefronts;
   }
 
   /// Wavefronts of a load beyond the first: lanes whose words lie in the same bank of the L1. With K contiguous lanes
@@ -139,11 +144,14 @@ class GemmPlain final : public TraceSource {
     work.chain = kTiledSide + 2 * (barrier_steps(s_.warps) + kSharedSteps);
     constexpr double kPart = 1.0 / kTiledParts;
     multiply_ = compute_operation(kPart * work, s_.warps);
-    multiply_.smem_read_wavefronts = s_.warps * (words + wide * kWavefrontsOfWideRead) / kTiledParts;
     const auto store_ways = [&](bool turned) { return turned && !padded ? kTiledSide : 1U; };
     const std::uint32_t ways = store_ways(!c_.problem.a_k_contiguous) + store_ways(c_.problem.b_k_contiguous);
-    multiply_.smem_write_wavefronts = s_.warps * ways / kTiledParts;
-    multiply_.smem_conflicts = s_.warps * (ways - 2) / kTiledParts;
+    // One data path for both: unpadded tiles that are turned cost time though they are read with fewer wavefronts.
+    const std::uint32_t reads = words + wide * kWavefrontsOfWideRead;
+    take_lsu((reads + ways) / kTiledParts);
+    accesses_.smem_read_wavefronts = s_.warps * reads / kTiledParts;
+    accesses_.smem_write_wavefronts = s_.warps * ways / kTiledParts;
+    accesses_.smem_conflicts = s_.warps * (ways - 2) / kTiledParts;
   }
 
   /// One operand's elements of a step. `fast`: neighbouring lanes take neighbouring rows along M or N; with K
@@ -222,7 +230,7 @@ class GemmPlain final : public TraceSource {
   GemmAddresses addresses_;
   std::uint64_t steps_ = 0;
   Operation setup_;
-  Operation replays_;   ///< the LSU's time for bank conflicts of a step's loads
+  Operation accesses_;  ///< the LSU's time for a step's accesses to banks: conflicts of loads, shared-memory wavefronts
   Operation multiply_;  ///< of a step, or one of its parts
   Launch launch_;
 };
