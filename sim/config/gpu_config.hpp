@@ -111,21 +111,25 @@ struct TensorConfig {
   double wgmma_overhead_cycles;          ///< per instruction beyond max(compute, operands)
   int wgmma_latency_cycles;              ///< issue and drain beyond the compute cycles
   double wgmma_min_cycles;               ///< shortest interval between instructions
-  double mma_sync_efficiency;            ///< share of the peak that mma.sync reaches (issue interval = ideal / this)
+  double wgmma_beside_cycles;            ///< issue interval of other instructions of an SMSP while wgmma runs
+  double wgmma_beside_mufu_cycles;       ///< the same for special functions
+  double mma_sync_overhead_cycles;       ///< of the interval between mma.sync instructions, beyond the multiply-adds
   double mma_sync_issue_hold;   ///< share of the mma.sync interval for which the SMSP cannot issue other instructions
   int mma_sync_latency_cycles;  ///< m16n8k16
 };
 
 struct XbarConfig {
-  int sm_read_bytes_per_cycle;   ///< L2 to SM, per SM, SM clock
-  int tpc_read_bytes_per_cycle;  ///< per TPC
-  int cpc_read_bytes_per_cycle;  ///< per CPC, 0 = no limit
-  int gpc_read_bytes_per_cycle;  ///< per GPC, L2 clock
-  int sm_write_bytes_per_cycle;  ///< SM to L2
-  int gpc_write_bytes_per_cycle;
-  int request_latency_cycles;  ///< SM to slice, L2 cycles
-  int reply_latency_cycles;    ///< slice to SM, L2 cycles
-  int hop_spread_cycles;       ///< largest extra latency by distance between GPC and slice, L2 cycles
+  int sm_read_bytes_per_cycle;        ///< L2 to SM, per SM, SM clock
+  int tpc_read_bytes_per_cycle;       ///< per TPC
+  int cpc_read_bytes_per_cycle;       ///< per CPC, 0 = no limit
+  int gpc_read_bytes_per_cycle;       ///< per GPC, L2 clock
+  int sm_write_bytes_per_cycle;       ///< SM to L2
+  int cpc_write_bytes_per_cycle;      ///< SMs of a CPC to L2, SM clock, 0 = no limit
+  int gpc_write_bytes_per_cycle;      ///< SMs of a GPC to L2, L2 clock
+  int gpc_delivered_bytes_per_cycle;  ///< to the SMs of a GPC with what the coalescer and multicast replicate, L2 clock
+  int request_latency_cycles;         ///< SM to slice, L2 cycles
+  int reply_latency_cycles;           ///< slice to SM, L2 cycles
+  int hop_spread_cycles;              ///< largest extra latency by distance between GPC and slice, L2 cycles
 };
 
 struct LrcConfig {
@@ -142,6 +146,7 @@ struct L2Config {
   int ways;
   int line_bytes;
   int sector_bytes;
+  int fetch_bytes;            ///< least that a miss brings from HBM, 32 or 64, aligned
   int slice_bytes_per_cycle;  ///< read
   int slice_write_bytes_per_cycle;
   double slice_tags_per_cycle;  ///< look-ups

@@ -36,9 +36,8 @@ double whole(double v, const GpuConfig& /*gpu*/) { return std::round(v); }
 double per_l2_clock(double v, const GpuConfig& gpu) {
   return std::round(v * gpu.clocks.sm_max_mhz / gpu.clocks.l2_mhz);
 }
-double per_gpc_and_l2_clock(double v, const GpuConfig& gpu) {
-  return per_l2_clock(v / static_cast<double>(gpu.topology.gpc_sms.size()), gpu);
-}
+double ceiling(double v, const GpuConfig& /*gpu*/) { return std::ceil(v); }
+double three_cpcs_per_l2_clock(double v, const GpuConfig& gpu) { return per_l2_clock(3 * std::ceil(v), gpu); }
 double hertz_to_mhz(double v, const GpuConfig& /*gpu*/) { return std::round(v / 1e6); }
 
 struct Rule {
@@ -54,9 +53,12 @@ struct Rule {
 // Bytes of operands of one m64n8k16 bf16 wgmma: A 64 x 16, B 8 x 16, two bytes each.
 constexpr double kOperandBytes = 2304;
 // Multiply-adds of m16n8k16 over what one sub-partition does in a clock at the peak.
-double mma_share(double v, const GpuConfig& gpu) {
-  return std::round(16.0 * 8 * 16 / (gpu.tensor.fma_16bit / 4.0) / v * 1000) / 1000;
+/// Interval of m16n8k16 less the time its multiply-adds take.
+double mma_overhead(double v, const GpuConfig& gpu) {
+  return std::round((v - 16.0 * 8 * 16 / (gpu.tensor.fma_16bit / 4.0)) * 10) / 10;
 }
+/// Instructions per cycle to cycles, to a tenth.
+double interval(double v, const GpuConfig& /*gpu*/) { return std::round(10 / v) / 10; }
 double operand_rate(double v, const GpuConfig& /*gpu*/) { return std::round(kOperandBytes / v / 8) * 8; }
 /// One drained group of one m64n64k16 instruction, less its own time of N / 2.
 double drained_latency(double v, const GpuConfig& /*gpu*/) { return std::round(v - 32); }
@@ -67,7 +69,7 @@ double still_dirty(double written, const GpuConfig& gpu) {
 }
 double per_row(double v, const GpuConfig& /*gpu*/) { return std::round(v / 256 * 100) / 100; }
 
-constexpr std::array<Rule, 25> kRules{{
+constexpr std::array<Rule, 28> kRules{{
     {"clocks.l2_mhz", "hbm_traffic", "stride", 64, "lts__cycles_elapsed.avg.per_second", hertz_to_mhz,
      "L2 cycles per second"},
     {"sm.alu_latency_cycles", "alu", "ffma_latency", 1, "", whole, "dependent FFMA"},
@@ -88,15 +90,20 @@ constexpr std::array<Rule, 25> kRules{{
     {"tensor.wgmma_latency_cycles", "wgmma", "bf16_ss_drained_n64", 1, "", drained_latency,
      "one instruction, fenced and awaited, less N / 2"},
     {"tensor.mma_sync_latency_cycles", "mma_sync", "bf16_m16n8k16_chains", 1, "", whole, "one chain"},
-    {"tensor.mma_sync_efficiency", "mma_sync", "bf16_m16n8k16_4chains", 32, "", mma_share,
-     "peak over the interval of 32 warps"},
+    {"tensor.wgmma_beside_cycles", "wgmma_overlap", "partner_cvt_bf16x2", 128, "", interval,
+     "conversions of another warpgroup while N = 128 runs"},
+    {"tensor.wgmma_beside_mufu_cycles", "wgmma_overlap", "partner_mufu", 128, "", interval,
+     "exponentials of another warpgroup while N = 128 runs"},
+    {"tensor.mma_sync_overhead_cycles", "mma_sync", "bf16_m16n8k16_4chains", 32, "", mma_overhead,
+     "interval of 32 warps less the multiply-adds"},
     {"xbar.sm_read_bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_private_sm", 1, "", whole, "one SM"},
     {"xbar.tpc_read_bytes_per_cycle", "l2_bandwidth", "tile_pitch8k_shared_tpc", 2, "", whole, "both SMs of a TPC"},
     {"xbar.gpc_read_bytes_per_cycle", "l2_bandwidth", "bulk_private_gpc", -1, "", per_l2_clock,
      "all SMs of a GPC, in L2 cycles"},
     {"xbar.sm_write_bytes_per_cycle", "l2_bandwidth", "bulk_store_private_sm", 1, "", whole, "one SM, bulk stores"},
-    {"xbar.gpc_write_bytes_per_cycle", "l2_bandwidth", "store_private_all_sum_of_rates", -1, "", per_gpc_and_l2_clock,
-     "all SMs, divided by the GPCs, in L2 cycles"},
+    {"xbar.cpc_write_bytes_per_cycle", "l2_bandwidth", "store_private_one_cpc", 6, "", ceiling, "six SMs of one CPC"},
+    {"xbar.gpc_write_bytes_per_cycle", "l2_bandwidth", "store_private_one_cpc", 6, "", three_cpcs_per_l2_clock,
+     "three CPCs, in L2 cycles"},
     {"l2.dirty_limit", "hbm_traffic", "write_clean", 256, "dram__bytes_write.sum", still_dirty,
      "what 256 MiB written into a clean L2 leave there"},
     {"launch.ctas_per_cycle", "launch", "tiny_10k_rate", 128, "", same, "CTAs of 128 threads"},

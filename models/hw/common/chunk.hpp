@@ -19,6 +19,11 @@ inline constexpr std::uint32_t kSectorBytes = 32;
   return static_cast<std::uint32_t>(0x4332322132212110ULL >> (4 * (mask & 0xfU)) & 0xfU);
 }
 
+/// The sectors that are fetched for `mask` where HBM brings at least two aligned sectors.
+[[nodiscard]] constexpr std::uint32_t sector_pairs(std::uint32_t mask) {
+  return mask | (mask & 0x5U) << 1 | (mask & 0xaU) >> 1;
+}
+
 /// The farthest place that had to serve a request; orders stall reasons.
 enum class ServedBy : std::uint8_t { kSm, kL1, kCrossbar, kL2, kFabric, kHbm };
 

@@ -84,7 +84,7 @@ class TagArray {
   void set_dirty(std::uint32_t index, std::uint32_t mask) {
     set_nibble(rare_[index / kMaxWays].dirty, index % kMaxWays, mask);
   }
-  /// The chunk that fills the pending sectors.
+  /// The chunk that last asked for pending sectors; it is under way as long as any is pending.
   [[nodiscard]] std::uint32_t filler(std::uint32_t index) const {
     return rare_[index / kMaxWays].filler[index % kMaxWays];
   }
@@ -94,21 +94,18 @@ class TagArray {
       return false;
     }
     Rare& r = rare_[index / kMaxWays];
-    set_nibble(r.pending, index % kMaxWays, mask);
+    r.pending |= std::uint64_t{mask & 0xfU} << (4 * (index % kMaxWays));
     r.filler[index % kMaxWays] = static_cast<std::uint16_t>(chunk);
     return true;
   }
-  /// The data of `chunk` is here: its pending sectors become valid; others of `mask` too, unless someone else fetches
-  /// them.
+  /// The sectors of `mask`, which `chunk` asked for, are here. Several chunks may fetch sectors of one line: the last
+  /// that asked ends the wait for all of them, since only it is known.
   void fill(std::uint32_t index, std::uint32_t chunk, std::uint8_t mask) {
     Rare& r = rare_[index / kMaxWays];
     const std::uint32_t waiting = nibble(r.pending, index % kMaxWays);
-    if (waiting != 0 && r.filler[index % kMaxWays] == chunk) {
-      set_nibble(r.pending, index % kMaxWays, 0);
-      add_valid(index, waiting);
-    } else {
-      add_valid(index, mask & ~waiting);
-    }
+    const bool last = r.filler[index % kMaxWays] == chunk;
+    set_nibble(r.pending, index % kMaxWays, last ? 0U : waiting & ~std::uint32_t{mask});
+    add_valid(index, last ? waiting | mask : mask);
   }
 
   /// Replaces the least recently used line that is not being filled; kMiss when the whole set is in flight.

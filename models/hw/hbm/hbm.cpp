@@ -23,6 +23,7 @@ Hbm::Hbm(Context& context, const AddressMap& map) : context_(context), map_(map)
   trefi_ = t.from_ns(c.trefi_ns);
   controller_ = t.from_ns(c.controller_latency_ns);
   burst_ = t.hbm * c.burst_bytes / bytes_per_clock;
+  fetches_pairs_ = context.config->l2.fetch_bytes >= 2 * static_cast<int>(kSectorBytes);
   drain_at_ = static_cast<std::uint32_t>(std::max(1, c.write_drain_lines));
   queue_time_ = burst_ * kSectorsPerLine * c.write_queue_lines;
   per_bank_refresh_ = c.refresh == "per_bank";
@@ -72,7 +73,8 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const std::uint32_t i = static_cast<std::uint32_t>(std::countr_zero(m));
     const LineHome home = map_.home(context_.line(chunk, i));
-    const auto sectors = count_sectors(context_.mask(chunk, i));
+    const std::uint32_t mask = context_.mask(chunk, i);
+    const std::uint32_t sectors = count_sectors(fetches_pairs_ ? sector_pairs(mask) : mask);
     sectors_read += sectors;
     Channel& channel = channels_[home.pseudo_channel];
     refresh(channel, home.pseudo_channel, at);

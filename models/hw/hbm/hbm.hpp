@@ -65,7 +65,8 @@ class Hbm {
   Tick controller_;
   Tick burst_;
   std::uint32_t drain_at_;
-  Tick queue_time_;  ///< bus time of a full write queue
+  bool fetches_pairs_;  ///< a read brings both sectors of 64 bytes
+  Tick queue_time_;     ///< bus time of a full write queue
   bool per_bank_refresh_;
 };
 

@@ -34,6 +34,7 @@ L2::L2(Context& context, const AddressMap& map)
   dirty_.resize(partitions);
   dirty_limit_lines_ = static_cast<std::int64_t>(c.dirty_limit * static_cast<double>(c.size_bytes) /
                                                  static_cast<double>(c.partitions) / kLineBytes);
+  fetches_pairs_ = c.fetch_bytes >= 2 * static_cast<int>(kSectorBytes);
   hit_latency_ = cycle * c.hit_latency_cycles;
   fabric_latency_ = cycle * context.config->fabric.latency_cycles;
   near_copy_on_fill_ = c.near_copy == "first_fill";
@@ -66,8 +67,9 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
       }
     }
     const auto fetch = static_cast<std::uint8_t>(missing & ~pending);
-    if (fetch != 0 && pending == 0) {
-      tags.set_pending(index, fetch, chunk);
+    if (fetch != 0) {
+      const std::uint32_t unfetched = ~(std::uint32_t{pending} | tags.valid(index));
+      tags.set_pending(index, static_cast<std::uint8_t>(filled(fetch, partition, i, places) & unfetched), chunk);
     }
     return fetch;
   }
@@ -76,12 +78,17 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
     index = tags.allocate(set, places.tag[i], victim);
     if (index != TagArray::kMiss) {
       evict(victim, partition, set);
-      tags.set_pending(index, wanted, chunk);
+      tags.set_pending(index, filled(wanted, partition, i, places), chunk);
       return wanted;
     }
   }
   all_cached_ = false;
   return wanted;
+}
+
+std::uint8_t L2::filled(std::uint8_t mask, std::uint32_t partition, std::uint32_t i, const LinePlaces& places) const {
+  const bool from_hbm = (places.homes >> i & 1) == partition;
+  return static_cast<std::uint8_t>(fetches_pairs_ && from_hbm ? sector_pairs(mask) : mask);
 }
 
 void L2::find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition) {
@@ -244,7 +251,7 @@ void L2::fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partit
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
     const std::uint32_t index = tags_[partition].find(places.set[i], places.tag[i]);
     if (index != TagArray::kMiss) {  // otherwise read around the cache
-      tags_[partition].fill(index, chunk, context_.mask(c, i));
+      tags_[partition].fill(index, chunk, filled(context_.mask(c, i), partition, i, places));
     }
   }
 }

@@ -72,6 +72,9 @@ class L2 {
                   const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port);
   /// Counts a read that SMs sent, of which `hit_sectors` need no fetch.
   void count_read(const Chunk& c, std::uint32_t hit_sectors);
+  /// The sectors of line `i` that come with those of `mask`: pairs from HBM, themselves from the other partition.
+  [[nodiscard]] std::uint8_t filled(std::uint8_t mask, std::uint32_t partition, std::uint32_t i,
+                                    const LinePlaces& places) const;
   /// Looks a wanted line up in one partition, after find(). Returns the sectors that must still be fetched; the others
   /// are ready or the chunk has been added to the waiters of whoever fetches them.
   std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
@@ -110,6 +113,7 @@ class L2 {
   std::int64_t dirty_limit_lines_;
   Tick hit_latency_;
   Tick fabric_latency_;
+  bool fetches_pairs_;
   Tick store_room_ = 0;
   bool near_copy_on_fill_;
   bool near_copy_on_hit_;

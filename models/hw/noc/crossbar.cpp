@@ -34,6 +34,10 @@ Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, 
   }
   gpc_read_.assign(g.topology.gpc_sms.size(), Resource(t.l2, x.gpc_read_bytes_per_cycle));
   gpc_write_.assign(g.topology.gpc_sms.size(), Resource(t.l2, x.gpc_write_bytes_per_cycle));
+  has_delivery_limit_ = x.gpc_delivered_bytes_per_cycle > 0;
+  gpc_delivered_.assign(g.topology.gpc_sms.size(), Resource(t.l2, std::max(1, x.gpc_delivered_bytes_per_cycle)));
+  has_cpc_write_limit_ = x.cpc_write_bytes_per_cycle > 0;
+  cpc_write_.assign(cpcs, Resource(t.sm, std::max(1, x.cpc_write_bytes_per_cycle)));
   sm_read_.assign(ports_.size(), Resource(t.sm, x.sm_read_bytes_per_cycle));
   tpc_read_.assign(tpcs, Resource(t.sm, x.tpc_read_bytes_per_cycle));
   has_cpc_limit_ = x.cpc_read_bytes_per_cycle > 0;
@@ -44,7 +48,10 @@ void Crossbar::send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t r
                           Tick ready) {
   const SmPort& p = ports_[sm];
   const Tick now = context_.now();
-  const Tick through = merged ? std::max(now, gpc_read_[p.gpc].next_free()) : gpc_read_[p.gpc].reserve(now, bytes);
+  Tick through = merged ? std::max(now, gpc_read_[p.gpc].next_free()) : gpc_read_[p.gpc].reserve(now, bytes);
+  if (has_delivery_limit_) {
+    through = std::max(through, gpc_delivered_[p.gpc].reserve(now, bytes));
+  }
   context_.post(std::max(through, ready) + p.reply_latency, EventKind::kReadAtSm, sm, chunk, rank);
 }
 
@@ -59,7 +66,9 @@ Tick Crossbar::deliver(std::uint32_t sm, std::uint32_t bytes) {
 }
 
 Tick Crossbar::send_store(std::uint32_t sm, std::uint32_t bytes) {
-  return gpc_write_[ports_[sm].gpc].reserve(context_.now(), bytes);
+  const Tick now = context_.now();
+  const Tick done = gpc_write_[ports_[sm].gpc].reserve(now, bytes);
+  return has_cpc_write_limit_ ? std::max(done, cpc_write_[ports_[sm].cpc].reserve(now, bytes)) : done;
 }
 
 Tick Crossbar::gpc_busy_ticks() const {

@@ -40,6 +40,10 @@ class Crossbar {
   std::vector<Resource> gpc_read_;
   std::vector<Resource> gpc_write_;
   bool has_cpc_limit_ = false;
+  std::vector<Resource> cpc_write_;
+  bool has_cpc_write_limit_ = false;
+  std::vector<Resource> gpc_delivered_;
+  bool has_delivery_limit_ = false;
 };
 
 }  // namespace strata

@@ -203,6 +203,9 @@ class Sm {
   // sm_memory.cpp
   void start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  /// Stores of `lines_` leave their sectors in L1.
+  void keep_stored_lines();
+  [[nodiscard]] std::uint32_t l1_set(std::uint32_t line) const { return (line ^ (line >> 9)) % l1_sets_; }
   void start_dsmem(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void collect_lines(const Operation& op, const Stream& stream);
   /// Warp memory instructions of an operation, the LSU's unit of work.
@@ -219,6 +222,8 @@ class Sm {
   [[nodiscard]] static BoxLines box_lines(const MemoryRef& m);
   // sm_tensor.cpp
   void start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  /// Units of issue time for `units` of them when wgmma keeps the register ports busy from `start` on.
+  [[nodiscard]] std::int64_t issue_beside_wgmma(const Operation& op, std::int64_t units, Tick start) const;
   [[nodiscard]] Tick mma_busy() const;
 
   [[nodiscard]] Context& context() const { return *environment_->context; }
@@ -253,8 +258,19 @@ class Sm {
   std::size_t wgmma_turn_ = 0;
   Tick wgmma_free_ = 0;
   Tick wgmma_busy_ = 0;
+  Tick wgmma_backlog_end_ = 0;  ///< when the tensor cores will have done all that was handed to them
   bool wgmma_scheduled_ = false;
 
+  /// A stream whose store found the queue full: it goes on once its last chunk has left.
+  struct StalledStream {
+    std::uint32_t slot;
+    std::uint32_t stream;
+    std::uint64_t last_chunk;  ///< in the order of the queue
+    Tick next;
+  };
+  Fifo<StalledStream> stalled_streams_;
+  std::uint64_t store_chunks_queued_ = 0;
+  std::uint64_t store_chunks_sent_ = 0;
   Fifo<QueuedChunk> load_queue_;
   Fifo<TmaJob> tma_queue_;
   Fifo<QueuedChunk> store_queue_;

@@ -88,6 +88,12 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
     count(stream, op);
     const Tick next = execute(slot, stream_index, op, issued);
     ++stream.next;
+    if (!store_queue_.empty() && op.kind == OpKind::kMemory && op.mem.dir != MemDir::kLoad &&
+        op.mem.dir != MemDir::kPrefetch) {
+      stream.reason = StackReason::kDrain;
+      stalled_streams_.push(StalledStream{slot, stream_index, store_chunks_queued_, next});
+      return;
+    }
     if (next > context().now()) {
       context().post(next, EventKind::kStreamRun, index_, slot, stream_index);
       return;
@@ -150,7 +156,7 @@ void Sm::begin(Stream& stream, const Operation& op) {
   double hold = op.issue_slots;
   if (op.kind == OpKind::kMmaSync) {
     const TensorConfig& t = config().tensor;
-    const double interval = mma_cycles_per_smsp(op) / t.mma_sync_efficiency;
+    const double interval = mma_cycles_per_smsp(op) + t.mma_sync_overhead_cycles;
     hold += t.mma_sync_issue_hold * std::max(0.0, (interval - 1.0) * op.mma_count);
   }
   stream.quanta_total = std::max(1U, static_cast<std::uint32_t>(std::ceil(hold / kQuantumCycles)));
@@ -166,7 +172,7 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
   std::int64_t mma_units = 0;
   if (op.kind == OpKind::kMmaSync) {
     const TensorConfig& t = config().tensor;
-    const double interval = mma_cycles_per_smsp(op) / t.mma_sync_efficiency;
+    const double interval = mma_cycles_per_smsp(op) + t.mma_sync_overhead_cycles;
     mma_units = std::llround(interval * op.mma_count * kScale / static_cast<double>(quanta));
     issue_units += std::llround(t.mma_sync_issue_hold * std::max(0.0, interval - 1.0) * op.mma_count * kScale /
                                 static_cast<double>(quanta));
@@ -182,7 +188,9 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     if (warps == 0) {
       continue;
     }
-    issued = std::max(issued, smsps_[s].issue.reserve(now, issue_units * warps));
+    Resource& port = smsps_[s].issue;
+    const Tick start = std::max(now, port.next_free());
+    issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, issue_units * warps, start)));
     if (mma_units > 0) {
       mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));
     }

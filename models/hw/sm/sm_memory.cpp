@@ -166,7 +166,7 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
     tags_done = std::max(tags_done, l1_tags_port_.reserve(now, kScale));
     std::uint32_t fill = TagArray::kMiss;
     if (use_l1) {
-      const std::uint32_t set = (access.line ^ (access.line >> 9)) % l1_sets_;
+      const std::uint32_t set = l1_set(access.line);
       std::uint32_t index = l1_.find(set, access.line);
       if (index != TagArray::kMiss) {
         l1_.touch(index);
@@ -180,7 +180,7 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
           fetch = static_cast<std::uint8_t>(fetch & ~pending);
         }
         sectors_hit += sectors - count_sectors(fetch);
-        if (fetch != 0 && pending == 0) {
+        if (fetch != 0) {
           fill = index;
         }
       } else {
@@ -224,6 +224,23 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   }
 }
 
+void Sm::keep_stored_lines() {
+  // Written through, and kept: what was stored is valid, the rest of the line is fetched when it is read.
+  for (const LineAccess& access : lines_) {
+    const std::uint32_t set = l1_set(access.line);
+    std::uint32_t index = l1_.find(set, access.line);
+    if (index == TagArray::kMiss) {
+      TagArray::Victim victim;
+      index = l1_.allocate(set, access.line, victim);
+    } else {
+      l1_.touch(index);
+    }
+    if (index != TagArray::kMiss) {
+      l1_.add_valid(index, static_cast<std::uint32_t>(access.mask & ~l1_.pending(index)));
+    }
+  }
+}
+
 void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
   const Stream& stream = ctas_[slot].streams[stream_index];
   collect_lines(op, stream);
@@ -241,6 +258,9 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
   } else {
     context().counters.add(Counter::kGlobalRequests, requests_of(op, stream));
     ready = std::max(ready, l1_tags_port_.reserve(now, static_cast<std::int64_t>(lines_.size()) * kScale));
+    if (op.mem.dir == MemDir::kStore) {
+      keep_stored_lines();
+    }
   }
   Transfer& t = context().transfers[transfer];
   std::uint32_t sectors = 0;
@@ -258,6 +278,7 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
     ++t.remaining;
     ++t.unsent;
     store_queue_.push(QueuedChunk{handle, ready});
+    ++store_chunks_queued_;
   }
   context().counters.add(Counter::kStoredSectors, sectors);
   if (t.remaining == 0) {  // nothing in range
@@ -290,6 +311,7 @@ void Sm::pump() {
       break;
     }
     store_queue_.pop();
+    ++store_chunks_sent_;
     const Tick sent = port_->write.reserve(std::max(now, q.earliest), std::int64_t{c.sectors} * kSectorBytes);
     const Tick translation = port_->tlb->look_up(port_->gpc, context().line(c, 0), context().now());
     context().post(sent + port_->request_latency + translation, EventKind::kWriteAtL2, 0, q.chunk);
@@ -305,6 +327,11 @@ void Sm::pump() {
       --ctas_[t.cta_slot].outstanding;
       maybe_retire(t.cta_slot);
     }
+  }
+  while (!stalled_streams_.empty() && stalled_streams_.front().last_chunk <= store_chunks_sent_) {
+    const StalledStream s = stalled_streams_.front();
+    stalled_streams_.pop();
+    context().post(std::max(now, s.next), EventKind::kStreamRun, index_, s.slot, s.stream);
   }
 }
 
@@ -328,7 +355,7 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
   if (c.allocate_l1) {
     for (std::uint32_t i = 0; i < c.count; ++i) {
       const std::uint32_t line = context().line(c, i);
-      const std::uint32_t index = l1_.find((line ^ (line >> 9)) % l1_sets_, line);
+      const std::uint32_t index = l1_.find(l1_set(line), line);
       if (index != TagArray::kMiss) {
         l1_.fill(index, chunk, context().mask(c, i));
       }

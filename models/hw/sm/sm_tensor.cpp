@@ -36,6 +36,7 @@ void Sm::start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Opera
     group.signals2 = PackedSignal::pack(op.completes[1], stream16);
   }
   ++ctas_[slot].outstanding;
+  wgmma_backlog_end_ = std::max(issued, wgmma_backlog_end_) + group.instruction_units * group.left * sm_cycle_ / kScale;
   context().counters.add(Counter::kSmemWavefronts,
                          static_cast<std::uint64_t>((group.operand_bytes + 127) / 128) * group.left);
 
@@ -50,6 +51,20 @@ void Sm::start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Opera
     wgmma_scheduled_ = true;
     context().post(std::max(issued, wgmma_free_), EventKind::kWgmmaRun, index_, 0);
   }
+}
+
+std::int64_t Sm::issue_beside_wgmma(const Operation& op, std::int64_t units, Tick start) const {
+  const TensorConfig& t = config().tensor;
+  const Tick busy = wgmma_backlog_end_ - start;
+  if (busy <= 0 || units == 0 || op.kind == OpKind::kWgmma || t.wgmma_beside_cycles <= 1) {
+    return units;
+  }
+  const double mufu = op.pipe == Pipe::kMufu ? std::min(1.0, static_cast<double>(op.pipe_work) / op.issue_slots) : 0.0;
+  const double stretch = t.wgmma_beside_cycles * (1 - mufu) + t.wgmma_beside_mufu_cycles * mufu;
+  const double busy_units = static_cast<double>(busy) / static_cast<double>(sm_cycle_) * kScale;
+  const auto plain = static_cast<double>(units);
+  // What does not fit beside the wgmma at hand goes on at full speed after it.
+  return std::llround(std::min(plain * stretch, plain + busy_units * (1 - 1 / stretch)));
 }
 
 void Sm::run_tensor() {

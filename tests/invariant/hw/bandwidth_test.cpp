@@ -24,9 +24,9 @@ Rate stream_rate(const GpuConfig& gpu, std::uint32_t reads, std::uint32_t writes
   const std::uint32_t arrays = reads + writes;
   const auto bytes = [](const Result& r) { return r.dram_read_bytes() + r.dram_write_bytes(); };
   // The shorter run is long enough for write-back to have begun.
-  c.bytes = 48 * kMiB / arrays;
+  c.bytes = 96 * kMiB / arrays;
   const Result shorter = run(gpu, *make_stream(c));
-  c.bytes = 112 * kMiB / arrays;
+  c.bytes = 192 * kMiB / arrays;
   const Result longer = run(gpu, *make_stream(c));
   const double peak = gpu.hbm_peak_gb_per_s() * 1000.0;  // bytes per microsecond
   return {(bytes(longer) - bytes(shorter)) / (longer.duration_us - shorter.duration_us) / peak,
@@ -43,9 +43,10 @@ TEST_CASE("HBM: a read-only stream reaches 91 to 93 % of the peak", "[invariant]
   CHECK(r.whole_share < 1.0);
 }
 
-TEST_CASE("HBM: two reads per write reach 90 to 91 % of the peak", "[invariant][bandwidth][hbm]") {
+TEST_CASE("HBM: two reads per write reach 85 to 91 % of the peak", "[invariant][bandwidth][hbm]") {
+  // Loops that mix loads and stores reach 85.0 % on the card, grids of short CTAs 90 to 91 %.
   const Rate r = stream_rate(h100(), 2, 1);
-  CHECK(r.dram_share >= 0.90 - 0.03);
+  CHECK(r.dram_share >= 0.85 - 0.03);
   CHECK(r.dram_share <= 0.91 + 0.03);
   CHECK(r.whole_share < 1.0);
 }

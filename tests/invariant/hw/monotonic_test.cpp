@@ -51,7 +51,8 @@ std::unique_ptr<TraceSource> tma_ring() {
 std::vector<Trace> make_traces() {
   std::vector<Trace> t;
   t.push_back({"read stream", make_stream(stream(8 * kMiB, 1, 0, 1)), 0});
-  t.push_back({"copy", make_stream(stream(6 * kMiB, 1, 1, 1)), 0});
+  // At 6 to 8 MiB stores queue at the fabric whatever the HBM does, and the order of arrival moves the end by 2 %.
+  t.push_back({"copy", make_stream(stream(4 * kMiB, 1, 1, 1)), 0});
   t.push_back({"L2 reads", make_stream(stream(3 * kMiB, 1, 0, 3)), 0});
   t.push_back({"TMA ring", tma_ring(), 0});
   t.push_back({"load chain",

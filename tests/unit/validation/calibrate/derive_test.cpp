@@ -51,7 +51,7 @@ TEST_CASE("derive: rates by hand", "[validation][calibrate]") {
                row("hbm_traffic", "write_clean", 256, 242221056.0, "dram__bytes_write.sum"),  // half of the L2 stays
                row("l2_bandwidth", "bulk_private_gpc", 16, 551.7)};  // per L2 clock: x 1980 / 1707
   (void)derive_parameters(data, d);
-  CHECK(d.config.tensor.mma_sync_efficiency == Approx(0.667));
+  CHECK(d.config.tensor.mma_sync_overhead_cycles == Approx(2));
   CHECK(d.config.tensor.wgmma_operand_bytes_per_cycle == 128);
   CHECK(d.config.tensor.wgmma_latency_cycles == 55);
   CHECK(d.config.tma.row_cycles == Approx(1.01));
