@@ -69,7 +69,7 @@ Comparison compare_kernels(const GpuConfig& gpu, const MeasuredFile& file, const
       jobs.back().sm_clock_mhz = 0;
     }
   }
-  LaunchPredictor predictor(gpu, options.jobs);
+  LaunchPredictor predictor(gpu, options.jobs, options.exact);
   if (options.progress) {
     predictor.on_progress([&](std::size_t done) { options.progress(done, jobs.size()); });
   }

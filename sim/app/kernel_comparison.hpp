@@ -11,6 +11,7 @@ namespace strata::app {
 
 struct KernelComparisonOptions {
   bool cycles_only = false;  ///< durations need a second simulation at the clock model's clock
+  bool exact = false;        ///< long launches are simulated whole
   int jobs = 1;
   std::function<void(std::size_t done, std::size_t of)> progress;  ///< may be empty; any thread
 };

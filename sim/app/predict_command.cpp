@@ -5,6 +5,7 @@
 
 #include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
+#include "sim/app/exact_option.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/output_file.hpp"
@@ -30,6 +31,7 @@ struct PredictOptions {
   std::string out;
   std::string launches;
   int jobs = 1;
+  bool exact = false;
 };
 
 std::unique_ptr<LaunchReader> open_launches(const PredictOptions& options) {
@@ -124,7 +126,7 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
 
 int predict(const PredictOptions& options) {
   check_options(options);
-  LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs);
+  LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs, options.exact);
   const std::unique_ptr<LaunchReader> reader = open_launches(options);
   PredictOutputs outputs(options);
   outputs.write(outputs.launches, launches_csv_header());
@@ -187,6 +189,7 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--write-launches", options->launches,
                       "the launches read, as a CSV for --in, with what the profiler measured, for `validate --data`");
   add_jobs_option(*command, options->jobs);
+  add_exact_option(*command, options->exact);
   command->callback([options, &action] { action = [options] { return predict(*options); }; });
 }
 

@@ -53,7 +53,7 @@ double effort(const LaunchJob& job) {
 
 }  // namespace
 
-Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job) {
+Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact) {
   const auto start = std::chrono::steady_clock::now();
   Prediction out;
   try {
@@ -63,6 +63,7 @@ Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job) {
     const BuiltKernel kernel = resolve_launch(row, target_facts(gpu));
     SimulationOptions options;
     options.sm_clock_mhz = std::min(job.sm_clock_mhz, static_cast<double>(gpu.clocks.sm_max_mhz));
+    options.sample = !exact;
     out.result = simulate(gpu, *kernel.source, options);
     out.ok = true;
   } catch (const UnsupportedError& e) {
@@ -82,7 +83,8 @@ Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job) {
   return out;
 }
 
-LaunchPredictor::LaunchPredictor(GpuConfig gpu, int threads) : gpu_(std::move(gpu)), threads_(threads) {}
+LaunchPredictor::LaunchPredictor(GpuConfig gpu, int threads, bool exact)
+    : gpu_(std::move(gpu)), threads_(threads), exact_(exact) {}
 
 std::vector<std::shared_ptr<const Prediction>> LaunchPredictor::predict(std::span<const LaunchJob> jobs) {
   if (known_.size() > kMaxKnown) {
@@ -105,7 +107,7 @@ std::vector<std::shared_ptr<const Prediction>> LaunchPredictor::predict(std::spa
   std::atomic<std::size_t> done{done_};
   const auto worker = [&](int /*thread*/) {
     for (std::size_t i = next.fetch_add(1); i < fresh.size(); i = next.fetch_add(1)) {
-      answers[i] = std::make_shared<const Prediction>(predict_launch(gpu_, jobs[fresh[i]]));
+      answers[i] = std::make_shared<const Prediction>(predict_launch(gpu_, jobs[fresh[i]], exact_));
       const std::size_t finished = done.fetch_add(1) + 1;
       if (progress_) {
         progress_(finished);

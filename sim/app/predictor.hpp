@@ -25,12 +25,13 @@ struct Prediction {
 };
 
 /// Resolves and simulates one launch. Never throws for what a launch may hold: every failure is a reason.
-[[nodiscard]] Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job);
+[[nodiscard]] Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact = false);
 
 /// Remembers what it has predicted. Answers do not depend on the number of threads.
 class LaunchPredictor {
  public:
-  LaunchPredictor(GpuConfig gpu, int threads);
+  /// `exact`: long launches are simulated whole.
+  LaunchPredictor(GpuConfig gpu, int threads, bool exact = false);
   /// Called with the number of distinct launches done since construction; may run on any thread.
   void on_progress(std::function<void(std::size_t done)> progress) { progress_ = std::move(progress); }
 
@@ -41,6 +42,7 @@ class LaunchPredictor {
  private:
   GpuConfig gpu_;
   int threads_;
+  bool exact_;
   std::function<void(std::size_t)> progress_;
   std::size_t done_ = 0;
   std::unordered_map<std::string, std::shared_ptr<const Prediction>> known_;  ///< looked up, never iterated

@@ -7,6 +7,7 @@
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
+#include "sim/app/exact_option.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/kernel_options.hpp"
@@ -30,6 +31,7 @@ struct RunOptions {
   bool verbose = false;
   std::string trace;
   double sm_clock_mhz = 0;
+  bool exact = false;
   ResultOutputs outputs;
 };
 
@@ -81,6 +83,7 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   SimulationOptions simulation;
   simulation.sm_clock_mhz = options.sm_clock_mhz;
   simulation.observer = observer;
+  simulation.sample = !options.exact && observer == nullptr;
   simulation.progress = [&progress](double done) {
     constexpr double kPercent = 100;
     progress.show(fmt::format("{:.0f} % of the CTAs have finished", kPercent * done));
@@ -119,6 +122,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote");
   command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
       ->check(CLI::PositiveNumber);
+  add_exact_option(*command, options->exact);
   add_result_options(*command, options->outputs);
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

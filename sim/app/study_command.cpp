@@ -21,6 +21,7 @@ StudyColumn run_case(const StudyCase& study, Progress& progress) {
   const GpuConfig gpu = load_gpu(choice).config;
   const BuiltKernel kernel = study_kernel(study.kernel).make(study.options, target_facts(gpu));
   SimulationOptions options;
+  options.sample = true;
   options.progress = [&](double done) {
     constexpr double kPercent = 100;
     progress.show(fmt::format("{} on {}, {:.0f} % of the CTAs", study.title, study.gpu, kPercent * done));

@@ -6,6 +6,7 @@
 
 #include "sim/app/auto_study.hpp"
 #include "sim/app/command.hpp"
+#include "sim/app/exact_option.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/kernel_comparison.hpp"
@@ -34,6 +35,7 @@ struct ValidateOptions {
   std::string only;
   double max_error_cycles = 0;  ///< per cent; 0 = no threshold
   int jobs = 1;
+  bool exact = false;
 };
 
 /// Exit code for --max-error-cycles, with one line that says by how much.
@@ -81,6 +83,7 @@ int validate(const ValidateOptions& options) {
   KernelComparisonOptions run;
   run.cycles_only = options.cycles_only;
   run.jobs = options.jobs;
+  run.exact = options.exact;
   run.progress = [&](std::size_t done, std::size_t of) {
     progress.show(fmt::format("{} of at most {} simulations done", done, of));
   };
@@ -120,6 +123,7 @@ void add_validate(CLI::App& app, Action& action) {
                    "exit 1 when the mean error of sm_cycles over all supported launches exceeds this many per cent")
       ->check(CLI::PositiveNumber);
   add_jobs_option(*command, options->jobs);
+  add_exact_option(*command, options->exact);
   command->callback([options, &action] { action = [options] { return validate(*options); }; });
 }
 

@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
 
+#include "models/hw/system/sampling.hpp"
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/base/error.hpp"
@@ -51,23 +52,31 @@ double peak_mib() {
   return static_cast<double>(usage.ru_maxrss) / kKibPerMib;
 }
 
+void time_run(const std::string& name, const strata::GpuConfig& gpu, const strata::TraceSource& source, bool sample) {
+  strata::SimulationOptions options;
+  options.sample = sample;
+  const strata::Result result = strata::simulate(gpu, source, options);
+  const double seconds = result.host_seconds;
+  constexpr double kMega = 1e6;
+  fmt::print("{:<46} {:>8.3f} {:>12.0f} {:>12.2f} {:>14.1f} {:>14.2f} {:>10.0f}\n", name, seconds, result.sm_cycles,
+             result.sm_cycles / seconds / kMega,
+             static_cast<double>(result.counters[strata::Counter::kWarpInsts]) / seconds / kMega,
+             static_cast<double>(result.events) / seconds / kMega, peak_mib());
+}
+
 void run_case(const Case& c, const strata::GpuConfig& gpu) {
   for (const strata::KernelSpec& spec : strata::kernel_catalogue()) {
     if (std::string_view(spec.name) != c.kernel) {
       continue;
     }
-    const auto start = std::chrono::steady_clock::now();
     const strata::BuiltKernel kernel = spec.make(c.options, strata::app::target_facts(gpu));
-    const strata::Result result = strata::simulate(gpu, *kernel.source);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    constexpr double kMega = 1e6;
-    fmt::print("{:<38} {:>8.3f} {:>12.0f} {:>12.2f} {:>14.1f} {:>14.2f} {:>10.0f}\n", c.name, seconds, result.sm_cycles,
-               result.sm_cycles / seconds / kMega,
-               static_cast<double>(result.counters[strata::Counter::kWarpInsts]) / seconds / kMega,
-               static_cast<double>(result.events) / seconds / kMega, peak_mib());
+    if (strata::plan_sampling(gpu, *kernel.source)) {
+      time_run(fmt::format("{}, sampled", c.name), gpu, *kernel.source, true);
+    }
+    time_run(c.name, gpu, *kernel.source, false);
     return;
   }
-  fmt::print("{:<38} no kernel of this name\n", c.name);
+  fmt::print("{:<46} no kernel of this name\n", c.name);
 }
 
 }  // namespace
@@ -79,7 +88,7 @@ int main(int argc, char** argv) {
       choice.gpu = argv[1];
     }
     const strata::GpuConfig gpu = strata::app::load_gpu(choice).config;
-    fmt::print("{}, one thread\n{:<38} {:>8} {:>12} {:>12} {:>14} {:>14} {:>10}\n", gpu.chip.name, "kernel", "host s",
+    fmt::print("{}, one thread\n{:<46} {:>8} {:>12} {:>12} {:>14} {:>14} {:>10}\n", gpu.chip.name, "kernel", "host s",
                "SM cycles", "Mcycles/s", "M warp inst/s", "M events/s", "peak MiB");
     for (const Case& c : cases()) {
       std::fflush(stdout);
@@ -95,7 +104,7 @@ int main(int argc, char** argv) {
       int status = 0;
       waitpid(child, &status, 0);
       if (status != 0) {
-        fmt::print("{:<38} failed\n", c.name);
+        fmt::print("{:<46} failed\n", c.name);
       }
     }
     return 0;

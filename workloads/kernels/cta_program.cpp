@@ -9,6 +9,7 @@
 namespace strata {
 namespace {
 
+constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
 constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 32;
 
@@ -103,7 +104,7 @@ class CtaProgramSource final : public TraceSource {
     out = step.op;
     scale(out, step.whole ? 1.0 : range.share, groups_);
     if (step.bits != 0) {
-      address(step, range, out.mem);
+      address(step, range, launch_.warps_per_cta(), out.mem);
       if (out.mem.dir == MemDir::kLoad) {
         out.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
       }
@@ -113,13 +114,20 @@ class CtaProgramSource final : public TraceSource {
     return true;
   }
 
-  static void address(const CtaStep& step, const Range& range, MemoryRef& mem) {
+  static void address(const CtaStep& step, const Range& range, std::uint32_t warps, MemoryRef& mem) {
     const std::uint64_t first_bit = range.first_col * step.bits;
     const std::uint64_t bytes = ceil_div(first_bit % 8 + range.cols * step.bits, 8);
     mem.address = step.base + range.first_row * step.pitch + first_bit / 8;
     mem.rows = static_cast<std::uint32_t>(step.pitch == 0 ? 1 : range.rows);
     mem.row_bytes = static_cast<std::uint32_t>(bytes);
     mem.row_pitch = static_cast<std::int64_t>(step.pitch);
+    if (step.lane_bytes != 0 && bytes == std::uint64_t{step.lane_bytes} * kWarpLanes * warps) {
+      mem.pattern = Pattern::kLanes;
+      mem.rows = 1;
+      mem.lane_bytes = static_cast<std::uint8_t>(step.lane_bytes);
+      mem.lane_pitch = static_cast<std::int32_t>(step.lane_bytes);
+      mem.warp_pitch = std::int64_t{step.lane_bytes} * kWarpLanes;
+    }
     if (step.sweeps > 1) {  // instruction i touches element i of every vector
       const std::uint64_t element = std::max(1U, step.bits / 8);
       mem.rows = step.sweeps;

@@ -34,8 +34,11 @@ struct CtaStep {
   std::uint32_t bits = 0;    ///< memory: bits of an element; 0 = no memory
   std::uint64_t pitch = 0;   ///< memory: bytes between rows; 0 = all rows are the same row (weights)
   std::uint32_t sweeps = 1;  ///< memory: instructions that each touch the whole width, one element of a vector each
-  bool waits = false;        ///< after every load issued so far
-  bool whole = false;        ///< warps without rows or columns in range take it too
+  /// memory: bytes of a lane where every warp's part of a whole trip counts as a request of its own, because rows do
+  /// not begin on a sector; 0 = the trip's bytes are one run
+  std::uint32_t lane_bytes = 0;
+  bool waits = false;  ///< after every load issued so far
+  bool whole = false;  ///< warps without rows or columns in range take it too
 };
 
 struct CtaLoop {

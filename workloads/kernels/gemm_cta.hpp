@@ -6,6 +6,9 @@
 /// STS through registers one tile ahead. With one stage a tile is loaded once the last one has been multiplied. The
 /// epilogue passes C through shared memory, so that global stores are wide, or stores it straight from registers.
 ///
+/// A grouped product has rows of A and C that belong to one matrix B each: a fixed number of CTAs walk over the tiles
+/// of group after group.
+///
 /// Not modelled: bias and activation epilogues, stream-K, the wait of a split-K slice for its turn on C.
 #pragma once
 
@@ -67,14 +70,22 @@ struct GemmCtaConfig {
   std::uint32_t split_k = 1;       ///< slices of K, each a CTA of its own
   SplitKReduction split_reduction = SplitKReduction::kPartials;
   std::uint32_t slice_k_tiles = 0;  ///< K tiles of every slice but the last; 0 = they differ by at most one
-  bool reads_c = false;             ///< beta != 0: C is read before it is written
-  std::uint32_t staged_bytes = 4;   ///< of an element of C in shared memory; 0 = stored from registers
-  std::uint32_t store_passes = 1;   ///< store instructions of a thread that each touch all of its sectors
+  /// The copies of a tile and their addresses come before its first multiply-add, as compilers leave them, and not
+  /// among the multiply-adds.
+  bool copies_first = false;
+  bool reads_c = false;            ///< beta != 0: C is read before it is written
+  std::uint32_t staged_bytes = 4;  ///< of an element of C in shared memory; 0 = stored from registers
+  std::uint32_t store_pass_tenths =
+      10;  ///< store instructions of a thread that each touch all of its sectors, in tenths
   /// 16-byte copies whose rows begin 16 B off a sector in shared memory every second row, as rows padded by 16 B do:
   /// both halves of a sector go to different ones, and such rows are delivered twice (recorded launches: 1.50 of all).
   bool odd_rows_twice = false;
   std::uint32_t registers_per_thread = 0;  ///< 0 = estimated from the warp tile
   std::uint32_t smem_dynamic_bytes = 0;    ///< 0 = stages or epilogue staging, whichever is larger
+  /// Grouped: where each group's rows of A and C begin, and behind the last where they end. problem.m is all rows,
+  /// problem.batch the groups. Empty = one product.
+  std::vector<std::uint32_t> group_rows;
+  std::uint32_t walking_ctas = 0;  ///< grouped: CTAs of the launch
   GemmCtaCosts costs;
 
   [[nodiscard]] std::uint32_t warps() const { return tile_m / warp_m * (tile_n / warp_n) * warp_slices; }
@@ -88,6 +99,8 @@ struct GemmCtaPlan {
   GemmAddresses addresses;
   TileOrder order;
   std::uint64_t tiles = 0;  ///< CTAs of one slice of one product
+  /// Grouped: tiles before each group, and behind the last all tiles.
+  std::vector<std::uint64_t> group_tiles;
   std::uint32_t k_tiles = 0;
   std::uint32_t ahead = 0;  ///< K tiles in flight before the first one is used
   bool through_registers = false;
@@ -103,7 +116,8 @@ struct GemmCtaPlan {
   Operation load_a;                  ///< templates, of one stream
   Operation load_b;
   Operation multiply;
-  Operation fragments;   ///< fragment loads that take the LSU longer than their wavefronts; kNop = none
+  Operation lead;        ///< instructions between the barrier and the first multiply-add; kNop = none
+  Operation fragments;   ///< fragment loads that come before the multiply-adds; kNop = none
   Operation sync;        ///< barrier between the streams once a tile is in shared memory
   Operation stage_tile;  ///< STS of a tile that came through registers
   Operation add_slices;  ///< accumulators of warp slices meet in shared memory
@@ -115,6 +129,8 @@ struct GemmCtaPlan {
 
   /// What a multiply-add waits for; fetch() sets the count.
   [[nodiscard]] Wait tile_arrived() const;
+  /// Whether CTAs come for another tile: the product is grouped.
+  [[nodiscard]] bool walks() const { return !config.group_rows.empty(); }
   /// Instructions of a warp and K tile that are neither multiply-adds nor shared-memory reads.
   [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
   /// Whether half of the operand's rows are delivered twice.
@@ -135,6 +151,9 @@ struct GemmCtaPlan {
 
 /// Adds a problem when a thread's accumulators take more than `limit` registers.
 void check_accumulators(const GemmCtaConfig& config, std::uint32_t limit, std::vector<Diagnostic>& problems);
+
+/// Moves `instructions` of a warp and K tile out of plan.multiply into plan.lead, where `copies_first` says so.
+void lead_with(std::uint32_t instructions, GemmCtaPlan& plan);
 
 /// @param transposes_k  operands with K contiguous are transposed on their way into shared memory, one element a lane
 [[nodiscard]] GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k);

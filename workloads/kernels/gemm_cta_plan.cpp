@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/cp_async_wavefronts.hpp"
 #include "workloads/kernels/gemm_cta.hpp"
 
@@ -29,6 +30,7 @@ class Planner {
   GemmCtaPlan run() {
     plan_streams();
     plan_tiles();
+    plan_groups();
     plan_loads();
     plan_staging();
     plan_sync();
@@ -98,6 +100,20 @@ class Planner {
     const bool ring = !plan_.through_registers && config().stages > 2;  // two buffers have no room for a later tile
     plan_.tiles_per_load = k_rows && ring ? std::max(1U, kLineBytes / row_bytes) : 1;
     plan_.ahead = plan_.through_registers ? 1 : std::max(1U, config().stages - 1);
+  }
+
+  /// Rows of A and C are those of all groups, B has a matrix for each.
+  void plan_groups() {
+    if (!plan_.walks()) return;
+    const std::uint64_t tiles_n = ceil_div(static_cast<std::uint64_t>(config().problem.n), config().tile_n);
+    plan_.group_tiles = {0};
+    for (std::size_t g = 1; g < config().group_rows.size(); ++g) {
+      const std::uint32_t rows = config().group_rows[g] - config().group_rows[g - 1];
+      plan_.group_tiles.push_back(plan_.group_tiles.back() + ceil_div(rows, config().tile_m) * tiles_n);
+    }
+    plan_.addresses.a.batch_bytes = 0;
+    plan_.addresses.c_batch_bytes = 0;
+    plan_.launch.grid = Dim3{config().walking_ctas, 1, 1};
   }
 
   /// Wavefronts of a stream's copies that turn their tile, beyond those of its bytes.
@@ -231,7 +247,7 @@ class Planner {
     store.kind = OpKind::kMemory;
     store.pc = 7;
     store.pipe = Pipe::kLsu;
-    const std::uint32_t stores_of_pass = u32(ceil_div(stores, config().store_passes));
+    const std::uint32_t stores_of_pass = u32(ceil_div(std::uint64_t{10} * stores, config().store_pass_tenths));
     store.pipe_work = stores_of_pass;
     store.issue_slots = stores_of_pass;
     store.warp_insts = plan_.stream_warps * stores_of_pass;
@@ -266,7 +282,11 @@ class Planner {
     }
     launch.named_barrier_warps[0] = static_cast<std::uint16_t>(warps);
     launch.buffers = plan_.addresses.buffers;
-    launch.work = gemm_work(config().problem, config().partials());
+    GemmProblem whole = config().problem;
+    if (plan_.walks()) whole.batch = 1;
+    launch.work = gemm_work(whole, config().partials());
+    const auto more = static_cast<double>(config().problem.batch - whole.batch);
+    launch.work.compulsory_read_bytes += more * static_cast<double>(plan_.addresses.b.batch_bytes);
     launch.code_bytes = kCodeBytes;
   }
 
@@ -314,6 +334,16 @@ bool GemmCtaPlan::delivers_twice(const OperandView& view) const {
   constexpr std::uint32_t kWideCopy = 16;
   const std::uint32_t widest = std::min(config.access_limit_bytes, access_bytes(view.pitch_bytes));
   return config.odd_rows_twice && !through_registers && !view.k_contiguous && widest == kWideCopy;
+}
+
+void lead_with(std::uint32_t instructions, GemmCtaPlan& plan) {
+  if (!plan.config.copies_first) {
+    return;
+  }
+  plan.lead = compute_operation(integer_code(instructions), plan.stream_warps);
+  plan.lead.pc = 12;
+  plan.multiply.issue_slots -= plan.lead.issue_slots;
+  plan.multiply.warp_insts -= plan.lead.warp_insts;
 }
 
 GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k) {

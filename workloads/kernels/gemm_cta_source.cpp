@@ -22,8 +22,13 @@ struct State {
   std::uint32_t part;  ///< of the epilogue
   std::uint32_t slice;
   std::uint32_t batch;
-  std::uint32_t reads;  ///< parts of C read so far
-  std::array<std::uint32_t, 5> unused;
+  std::uint32_t reads;    ///< parts of C read so far
+  std::uint32_t row_end;  ///< of A and C: beyond the tile's product
+  // of a CTA that walks
+  std::uint32_t visit;    ///< tiles before this one
+  std::uint32_t arrived;  ///< operations that loaded them
+  std::uint32_t synced;   ///< their barriers
+  std::uint32_t parts;    ///< of their epilogues
 };
 static_assert(sizeof(State) == sizeof(StreamCursor));
 
@@ -83,13 +88,51 @@ class GemmCtaSource final : public TraceSource {
     return {std::min(slice * length, plan_.k_tiles), std::min((slice + 1) * length, plan_.k_tiles)};
   }
 
-  std::uint32_t start(const StreamId& id, State& state, Operation* out) const {
-    const std::uint64_t z = id.cta / plan_.tiles;
-    const TileOrder::Tile tile = plan_.order.at(id.cta - z * plan_.tiles);
+  void place_tile(std::uint64_t cta, State& state) const {
+    const std::uint64_t z = cta / plan_.tiles;
+    const TileOrder::Tile tile = plan_.order.at(cta - z * plan_.tiles);
     state.row0 = tile.m * plan_.config.tile_m;
     state.col0 = tile.n * plan_.config.tile_n;
+    state.row_end = static_cast<std::uint32_t>(plan_.config.problem.m);
     state.slice = static_cast<std::uint32_t>(z % plan_.config.split_k);
     state.batch = static_cast<std::uint32_t>(z / plan_.config.split_k);
+  }
+
+  /// Grouped: rows of tiles of a group one after the other. False when all tiles are taken.
+  bool place_next_tile(std::uint64_t cta, State& state) const {
+    const std::uint64_t tile = cta + std::uint64_t{state.visit} * plan_.launch.grid.x;
+    if (tile >= plan_.group_tiles.back()) {
+      return false;
+    }
+    const auto after = std::upper_bound(plan_.group_tiles.begin(), plan_.group_tiles.end(), tile);
+    state.batch = static_cast<std::uint32_t>(after - plan_.group_tiles.begin() - 1);
+    const std::uint64_t columns = ceil_div(static_cast<std::uint64_t>(plan_.config.problem.n), plan_.config.tile_n);
+    const std::uint64_t within = tile - plan_.group_tiles[state.batch];
+    state.row0 =
+        plan_.config.group_rows[state.batch] + static_cast<std::uint32_t>(within / columns) * plan_.config.tile_m;
+    state.col0 = static_cast<std::uint32_t>(within % columns) * plan_.config.tile_n;
+    state.row_end = plan_.config.group_rows[state.batch + 1];
+    return true;
+  }
+
+  /// A walking CTA counts on where its tokens are.
+  void leave_tile(State& state) const {
+    state.life = plan_.walks() ? kStart : kEnded;
+    ++state.visit;
+    const std::uint32_t k_tiles = state.k_end - state.k_begin;
+    state.arrived += plan_.loads_per_tile * static_cast<std::uint32_t>(ceil_div(k_tiles, plan_.tiles_per_load));
+    state.synced += k_tiles;
+    state.parts += state.part;
+    state.part = 0;
+  }
+
+  std::uint32_t start(const StreamId& id, State& state, Operation* out) const {
+    if (!plan_.walks()) {
+      place_tile(id.cta, state);
+    } else if (!place_next_tile(id.cta, state)) {
+      state.life = kEnded;
+      return 0;
+    }
     const KRange k = k_range(state.slice);
     state.k_begin = state.k = state.load = k.begin;
     state.k_end = k.end;
@@ -109,8 +152,9 @@ class GemmCtaSource final : public TraceSource {
   }
 
   /// A stream's share of `tiles` K tiles: of their rows where K is contiguous, else of their K.
-  void load_share(const StreamId& id, const State& state, const OperandView& view, std::uint32_t row0,
-                  std::uint32_t rows, std::uint32_t tiles, Operation& op) const {
+  /// Rows from `row_end` on are not requested.
+  void load_share(const StreamId& id, const State& state, const OperandView& view, std::uint32_t row_end,
+                  std::uint32_t row0, std::uint32_t rows, std::uint32_t tiles, Operation& op) const {
     const std::uint32_t tile_k = tiles * plan_.config.tile_k;
     const std::uint32_t share = (view.k_contiguous ? rows : tile_k) / plan_.streams;
     const std::int64_t first_row = row0 + (view.k_contiguous ? std::int64_t{id.stream} * share : 0);
@@ -120,10 +164,13 @@ class GemmCtaSource final : public TraceSource {
     op.issue_slots *= tiles;
     op.warp_insts *= tiles;
     op.smem_write_wavefronts *= tiles;
-    if (first_row >= view.extent || first_k >= view.k) {
+    if (first_row >= row_end || first_k >= view.k) {
       return;  // predicated off, not requested
     }
     view.box(first_row, view.k_contiguous ? share : rows, first_k, view.k_contiguous ? tile_k : share, op.mem);
+    if (plan_.walks() && view.k_contiguous) {
+      op.mem.rows = std::min<std::uint32_t>(op.mem.rows, row_end - static_cast<std::uint32_t>(first_row));
+    }
     op.mem.address += static_cast<std::uint64_t>(state.batch * view.batch_bytes);
     op.mem.oob_rows = 0;
   }
@@ -133,8 +180,9 @@ class GemmCtaSource final : public TraceSource {
                              Operation* out) const {
     const OperandView& view = of_a ? plan_.addresses.a : plan_.addresses.b;
     out[0] = of_a ? plan_.load_a : plan_.load_b;
-    load_share(id, state, view, of_a ? state.row0 : state.col0, of_a ? plan_.config.tile_m : plan_.config.tile_n, tiles,
-               out[0]);
+    const auto end = of_a ? state.row_end : static_cast<std::uint32_t>(view.extent);
+    load_share(id, state, view, end, of_a ? state.row0 : state.col0, of_a ? plan_.config.tile_m : plan_.config.tile_n,
+               tiles, out[0]);
     if (!plan_.delivers_twice(view)) {
       return 1;
     }
@@ -165,6 +213,14 @@ class GemmCtaSource final : public TraceSource {
     return op;
   }
 
+  std::uint32_t lead(Operation* out) const {
+    if (plan_.lead.kind == OpKind::kNop) {
+      return 0;
+    }
+    out[0] = plan_.lead;
+    return 1;
+  }
+
   /// With one stage: wait for the tile, multiply it, meet, and only then load the next one.
   std::uint32_t multiply_alone(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
@@ -175,6 +231,7 @@ class GemmCtaSource final : public TraceSource {
     out[2] = plan_.sync;
     out[2].waits[0] = Wait{};
     std::uint32_t n = 3;
+    n += lead(out + n);
     n += load(id, state, out + n);
     for (std::uint32_t i = 3; i < n; ++i) {
       out[i].waits[0] = {TokenClass::kNamedBarrier, 0, 2 * done + 2};
@@ -194,10 +251,10 @@ class GemmCtaSource final : public TraceSource {
   std::uint32_t multiply_ahead(const StreamId& id, State& state, Operation* out) const {
     const std::uint32_t done = state.k - state.k_begin;
     const std::uint32_t arrived =
-        plan_.through_registers ? done + 1 : plan_.loads_per_tile * (done / plan_.tiles_per_load + 1);
+        plan_.through_registers ? done + 1 : state.arrived + plan_.loads_per_tile * (done / plan_.tiles_per_load + 1);
     const bool meets = plan_.streams > 1;
     const bool one_buffer = plan_.config.stages == 1 && meets;  // the next tile is stored once all have read
-    const Wait synced{TokenClass::kNamedBarrier, 0, one_buffer ? 2 * done + 1 : done + 1};
+    const Wait synced{TokenClass::kNamedBarrier, 0, state.synced + (one_buffer ? 2 * done + 1 : done + 1)};
     std::uint32_t n = 0;
     if (meets) {
       out[n] = plan_.sync;
@@ -205,6 +262,7 @@ class GemmCtaSource final : public TraceSource {
     }
     const std::uint32_t first = n;
     n += plan_.config.prefetch ? load(id, state, out + n) : 0;
+    n += lead(out + n);
     if (plan_.fragments.kind != OpKind::kNop) {
       out[n] = plan_.fragments;
       out[n++].waits[0].count = arrived;
@@ -230,25 +288,26 @@ class GemmCtaSource final : public TraceSource {
   }
 
   std::uint32_t epilogue(const StreamId& id, State& state, Operation* out) const {
-    const GemmProblem& p = plan_.config.problem;
     const std::uint32_t part = state.part++;
     const std::uint32_t share = plan_.rows_per_part / plan_.streams;
     const std::uint32_t first = part * plan_.rows_per_part + id.stream * share;
+    const std::uint32_t parts = state.parts + state.part;
+    const State at = state;
     if ((part + 1) * plan_.rows_per_part >= plan_.config.tile_m) {
-      state.life = kEnded;
+      leave_tile(state);
     }
     out[0] = plan_.write_c;
     out[1] = plan_.read_c;
-    out[1].waits[0].count = part + 1;
-    const std::int64_t row = std::int64_t{state.row0} + first;
-    if (row >= p.m || first >= plan_.config.tile_m) {
+    out[1].waits[0].count = parts;
+    const std::int64_t row = std::int64_t{at.row0} + first;
+    if (row >= at.row_end || first >= plan_.config.tile_m) {
       return 2;
     }
     std::uint32_t n = 2;
     const bool reads = plan_.config.reads_c || (plan_.config.partials() == 1 && state.slice > 0);
     Operation& store = out[reads ? 3 : 2] = plan_.store_c;
-    store.waits[0].count = part + 1;
-    place_c(state, row, std::min(share, plan_.config.tile_m - first), store.mem);
+    store.waits[0].count = parts;
+    place_c(at, row, std::min(share, plan_.config.tile_m - first), store.mem);
     if (reads) {
       Operation& load = out[n++] = plan_.load_c;
       load.mem.address = store.mem.address;
@@ -259,9 +318,10 @@ class GemmCtaSource final : public TraceSource {
       store.waits[1] = Wait{};
     }
     ++n;
-    for (std::uint32_t pass = 1; pass < plan_.config.store_passes; ++pass) {
-      out[n] = out[n - 1];
-      ++n;
+    const Operation& whole = out[n - 1];
+    for (std::uint32_t tenths = plan_.config.store_pass_tenths - 10; tenths > 0; tenths -= std::min(tenths, 10U)) {
+      Operation& again = out[n++] = whole;
+      again.mem.rows = (std::min(tenths, 10U) * again.mem.rows + 9) / 10;
     }
     return n;
   }
@@ -273,7 +333,7 @@ class GemmCtaSource final : public TraceSource {
     mem.address =
         a.c_base + static_cast<std::uint64_t>(state.batch * a.c_batch_bytes + copy * a.c_slice_bytes +
                                               row * a.c_pitch_bytes + std::int64_t{state.col0} * a.c_element_bytes);
-    mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(rows, p.m - row));
+    mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(rows, state.row_end - row));
     mem.row_bytes =
         static_cast<std::uint32_t>(std::min<std::int64_t>(plan_.config.tile_n, p.n - state.col0)) * a.c_element_bytes;
   }

@@ -1,6 +1,7 @@
 #include "workloads/kernels/gemm_plain.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/arithmetic.hpp"
@@ -14,6 +15,8 @@ constexpr std::uint32_t kNaiveSide = 16;
 constexpr std::uint32_t kNaiveDepth = 8;  ///< two trips of the loop, which the compiler unrolls four times
 constexpr std::uint32_t kTiledSide = 32;
 constexpr std::uint32_t kWarpLanes = 32;
+constexpr std::uint32_t kTiledParts =
+    4;  ///< operations of a tile's products, so that CTAs of an SM share its ports evenly
 
 /// What the two kernels differ in.
 struct Shape {
@@ -70,9 +73,14 @@ class GemmPlain final : public TraceSource {
     n += load(addresses_.a, row, k, c_.strided, 1, out[n]);
     n += load(addresses_.b, col, k, !c_.strided, 2, out[n]);
     loads += n;
-    out[n] = multiply_;
-    out[n].waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
-    return n + 1;
+    const std::uint32_t parts = c_.tiled ? kTiledParts : 1;
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      if (accesses_.pipe_work > 0) out[n++] = accesses_;
+      out[n++] = multiply_;
+      Operation& first = out[n - (c_.tiled ? 2 : 1)];  // tiles are stored before they are read
+      first.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
+    }
+    return n;
   }
 
  private:
@@ -93,9 +101,31 @@ class GemmPlain final : public TraceSource {
     if (!p.b_k_contiguous && !p.a_k_contiguous) all = 31;
     setup_ = compute_operation(Arithmetic{.alu = kBeside / 2, .other = kBeside / 2, .chain = 16}, s_.warps);
     setup_.smem_read_wavefronts = 3 * s_.warps;
+    take_lsu(kNaiveDepth * (extra_wavefronts(addresses_.a, c_.strided) + extra_wavefronts(addresses_.b, !c_.strided)));
     const double rest = all - kLoads - kMultiplies;
     const Arithmetic trip{.fma = kMultiplies + rest / 3, .alu = rest * 2 / 3, .chain = kMultiplies};
     multiply_ = compute_operation(kTrips * trip, s_.warps);
+  }
+
+  /// The LSU is busy for so many wavefronts of a warp.
+  void take_lsu(std::uint32_t wavefronts) {
+    accesses_.kind = OpKind::kCompute;
+    accesses_.pipe = Pipe::kLsu;
+    accesses_.pc = 4;
+    accesses_.issue_slots = 0;  // counted with the products
+    accesses_.pipe_work = wavefronts;
+  }
+
+  /// Wavefronts of a load beyond the first: lanes whose words lie in the same bank of the L1. With K contiguous lanes
+  /// are rows apart: 16 neighbouring ones (`fast`) or the two of a warp's halves.
+  [[nodiscard]] static std::uint32_t extra_wavefronts(const OperandView& view, bool fast) {
+    if (!view.k_contiguous) return 0;
+    constexpr std::uint32_t kBanks = 32;
+    std::array<std::uint32_t, kBanks> words{};
+    const std::uint32_t rows = fast ? kNaiveSide : kWarpLanes / kNaiveSide;
+    for (std::uint32_t row = 0; row < rows; ++row)
+      ++words[row * static_cast<std::uint64_t>(view.pitch_bytes) / kWord % kBanks];
+    return *std::max_element(words.begin(), words.end()) - 1;
   }
 
   /// 129 to 131 instructions a tile with padded rows: words of both operands; 99 to 101 without: the row of A is read
@@ -113,12 +143,16 @@ class GemmPlain final : public TraceSource {
     Arithmetic work{.fma = kTiledSide + 4.0, .alu = 10, .other = 0};
     work.other = all - 2 - work.fma - work.alu;
     work.chain = kTiledSide + 2 * (barrier_steps(s_.warps) + kSharedSteps);
-    multiply_ = compute_operation(work, s_.warps);
-    multiply_.smem_read_wavefronts = s_.warps * (words + wide * kWavefrontsOfWideRead);
+    constexpr double kPart = 1.0 / kTiledParts;
+    multiply_ = compute_operation(kPart * work, s_.warps);
     const auto store_ways = [&](bool turned) { return turned && !padded ? kTiledSide : 1U; };
     const std::uint32_t ways = store_ways(!c_.problem.a_k_contiguous) + store_ways(c_.problem.b_k_contiguous);
-    multiply_.smem_write_wavefronts = s_.warps * ways;
-    multiply_.smem_conflicts = s_.warps * (ways - 2);
+    // One data path for both: unpadded tiles that are turned cost time though they are read with fewer wavefronts.
+    const std::uint32_t reads = words + wide * kWavefrontsOfWideRead;
+    take_lsu((reads + ways) / kTiledParts);
+    accesses_.smem_read_wavefronts = s_.warps * reads / kTiledParts;
+    accesses_.smem_write_wavefronts = s_.warps * ways / kTiledParts;
+    accesses_.smem_conflicts = s_.warps * (ways - 2) / kTiledParts;
   }
 
   /// One operand's elements of a step. `fast`: neighbouring lanes take neighbouring rows along M or N; with K
@@ -197,7 +231,8 @@ class GemmPlain final : public TraceSource {
   GemmAddresses addresses_;
   std::uint64_t steps_ = 0;
   Operation setup_;
-  Operation multiply_;
+  Operation accesses_;  ///< the LSU's time for a step's accesses to banks: conflicts of loads, shared-memory wavefronts
+  Operation multiply_;  ///< of a step, or one of its parts
   Launch launch_;
 };
 

@@ -11,11 +11,7 @@ namespace {
 
 constexpr std::uint32_t kMaxAccumulatorRegisters = 208;  ///< fragments and addresses need the rest of 255
 constexpr std::uint32_t kOtherRegisters = 28;            ///< addresses, predicates, loop state
-/// Issue cycles lost per 100 FFMA: an outer product reads three registers an instruction from two banks. Only full-rate
-/// FMA pipes feel it. Inferred from two recorded fp32 launches, whose active cycles exceed their instructions by 0.18
-/// and 0.27 of an FFMA, waits included; not measured in isolation.
-constexpr std::uint32_t kConflictsPerHundred = 12;
-constexpr std::uint32_t kFirstFragmentSteps = 15;  ///< barrier and first LDS, in ALU latencies
+constexpr std::uint32_t kFirstFragmentSteps = 15;        ///< barrier and first LDS, in ALU latencies
 
 void check_threads(const GemmSimtConfig& c, std::vector<Diagnostic>& problems) {
   const auto add = [&](const char* key, std::string message) {
@@ -53,7 +49,7 @@ Operation plan_multiply(const GemmSimtConfig& c, const GemmCtaPlan& plan) {
   op.pipe_work = multiplies;
   op.waits[0] = plan.tile_arrived();
   const std::uint32_t instructions = multiplies + reads + plan.overhead_per_k_tile(slice_k);
-  op.issue_slots = instructions + multiplies * kConflictsPerHundred / 100;
+  op.issue_slots = instructions + multiplies * c.conflicts_per_hundred / 100;
   op.warp_insts = warps * instructions;
   op.dependent_latency = kFirstFragmentSteps;
   op.smem_read_wavefronts = warps * (c.thread_m + c.thread_n) * c.lds_wavefronts / 4 * slice_k + plan.fill_wavefronts();
@@ -107,6 +103,7 @@ std::unique_ptr<TraceSource> make_gemm_simt(const GemmSimtConfig& config, const 
   }
   GemmCtaPlan plan = plan_gemm_cta(config, gemm_simt_registers(config), true);
   plan.multiply = plan_multiply(config, plan);
+  lead_with(plan.overhead_per_k_tile(config.tile_k / config.warp_slices), plan);
   plan.launch.family = "gemm_simt";
   if (plan.launch.name.empty()) {
     plan.launch.name = plan.launch.family;

@@ -23,6 +23,10 @@ struct GemmSimtConfig : GemmCtaConfig {
   /// they read the same words. Where the lanes lie 4 x 8 in the warp's tile and pieces are 4 words apart, launches
   /// show 3.0.
   std::uint32_t lds_wavefronts = 4;
+  /// Issue cycles lost per 100 FFMA: an outer product reads three registers an instruction from two banks. The default
+  /// is inferred from two recorded launches of cuBLAS, whose active cycles exceed their instructions by 0.18 and 0.27
+  /// of an FFMA, waits included.
+  std::uint32_t conflicts_per_hundred = 12;
 };
 
 /// Costs of compiled fp32 kernels, from recorded `sm__inst_executed`. Per warp and K tile of 8, a CUTLASS kernel issues

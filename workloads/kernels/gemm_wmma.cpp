@@ -27,22 +27,21 @@ Operation plan_multiply(const GemmWmmaConfig& c, const GemmCtaPlan& plan) {
   op.mma_k = static_cast<std::uint16_t>(c.timed_k != 0 ? c.timed_k : c.mma_k);
   op.mma_bits = static_cast<std::uint8_t>(bits_of(c.problem.input));
   op.mma_count = mmas;
-  op.smem_read_wavefronts = warps * c.fragment_wavefronts;
-  op.smem_conflicts = warps * c.fragment_conflicts;
   return op;
 }
 
-/// A generic load takes the LSU as long as one from L1, 4 clk an SM, though it reads shared memory: 3.9 clk each in the
-/// bf16 calibration launches.
-Operation plan_generic_loads(const GemmWmmaConfig& c) {
-  constexpr std::uint32_t kLsuCycles = 4;
+/// Fragments come through the LSU, which is busy for their wavefronts. A generic load takes it longer though it reads
+/// shared memory: two and a half clk an SM, from the two bf16 calibration launches.
+Operation plan_fragments(const GemmWmmaConfig& c, const GemmCtaPlan& plan) {
+  constexpr std::uint32_t kGenericHalfCycles = 5;
   Operation op;
-  if (c.generic_loads == 0) return op;
   op.kind = OpKind::kCompute;
   op.pc = 11;
   op.pipe = Pipe::kLsu;
-  op.pipe_work = kLsuCycles * c.generic_loads;
+  op.pipe_work = c.fragment_wavefronts + c.generic_loads * (kGenericHalfCycles - 2) / 2;
   op.issue_slots = 0;  // counted with the multiply-adds
+  op.smem_read_wavefronts = plan.stream_warps * c.fragment_wavefronts;
+  op.smem_conflicts = plan.stream_warps * c.fragment_conflicts;
   return op;
 }
 
@@ -57,6 +56,7 @@ void add_store_conflicts(const GemmWmmaConfig& c, GemmCtaPlan& plan) {
   };
   add(plan.addresses.a, c.tile_m);
   add(plan.addresses.b, c.tile_n);
+  plan.stage_tile.pipe_work = plan.stage_tile.smem_write_wavefronts / plan.stream_warps;  // the data path of reads too
 }
 
 }  // namespace
@@ -69,7 +69,8 @@ std::unique_ptr<TraceSource> make_gemm_wmma(const GemmWmmaConfig& config, const 
   GemmCtaPlan plan = plan_gemm_cta(config, config.registers_per_thread, false);
   add_store_conflicts(config, plan);
   plan.multiply = plan_multiply(config, plan);
-  plan.fragments = plan_generic_loads(config);
+  lead_with(config.lead_insts, plan);
+  plan.fragments = plan_fragments(config, plan);
   plan.launch.family = "gemm_wmma";
   if (plan.launch.name.empty()) {
     plan.launch.name = plan.launch.family;

@@ -16,6 +16,7 @@ struct GemmWmmaConfig : GemmCtaConfig {
   std::uint32_t mma_k = 16;               ///< elements of K of one m16n8 instruction
   std::uint32_t timed_k = 0;              ///< K of the instruction that takes as long; 0 = mma_k
   std::uint32_t insts_per_k_tile = 0;     ///< warp instructions of a warp and K tile, all together
+  std::uint32_t lead_insts = 0;           ///< of these, before the first multiply-add: loads' addresses and predicates
   std::uint32_t fragment_wavefronts = 0;  ///< of a warp and K tile: fragment loads and register transposes
   std::uint32_t fragment_conflicts = 0;   ///< of these, beyond the minimum
   std::uint32_t generic_loads = 0;        ///< of a warp and K tile: fragment loads through generic addresses

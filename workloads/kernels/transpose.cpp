@@ -58,6 +58,8 @@ CtaStep turn(TransposeWay way) {
     step.op.smem_write_wavefronts = kSide;
     step.op.smem_read_wavefronts = way == TransposeWay::kTile ? kSide * kSide : kSide;
     step.op.smem_conflicts = step.op.smem_read_wavefronts - kSide;
+    step.op.pipe = Pipe::kLsu;  // one data path for tiles and for global accesses
+    step.op.pipe_work = (step.op.smem_read_wavefronts + step.op.smem_write_wavefronts) / kWarps;
   }
   return step;
 }

@@ -12,6 +12,7 @@
 #include "workloads/kernels/gemm_wmma.hpp"
 #include "workloads/library/gemm_launch.hpp"
 #include "workloads/library/ladder_name.hpp"
+#include "workloads/library/name_words.hpp"
 
 namespace strata {
 
@@ -37,6 +38,7 @@ void take_plain_grid(const LaunchRow& row, const LadderGemmName& name, DataType 
   c.raster = RasterDirection::kAlongN;
   c.raster_group = 1;
   c.reads_c = row.op == "gemm_beta";
+  c.copies_first = true;
   take_resources(row, c);
 }
 
@@ -66,6 +68,8 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target) {
   c.access_limit_bytes = name.align * 4;
   c.staged_bytes = 0;
   c.lds_wavefronts = 3;
+  // Counted in the compiled loop, reuse flags considered: of 100 FFMA 25 read one of the two register banks twice.
+  c.conflicts_per_hundred = 25;
   const std::uint32_t elements = c.problem.a_k_contiguous ? 1 : name.align;
   const std::uint32_t elements_b = c.problem.b_k_contiguous ? 1 : name.align;
   const std::uint32_t copies = 16 / elements + 16 / elements_b;  // of a thread and K tile
@@ -80,9 +84,9 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target) {
   // Sectors of eight K elements fill eight rows: 644 wavefronts for 128 turning copies, beyond the four of its bytes.
   c.costs.turned_copy_tenths = 47;
   c.odd_rows_twice = true;  // rows of 132 words
-  // Rows that are not aligned are stored word by word: four instructions touch a sector, which reaches the crossbar 3.3
-  // times in the calibration launches.
-  c.store_passes = c.problem.n % 4 == 0 ? 1 : 3;
+  // Rows that are not aligned are stored word by word: four instructions touch a sector, which reaches the crossbar 3.2
+  // to 3.8 times in the calibration launches: the L1 merges some of them.
+  c.store_pass_tenths = c.problem.n % 4 == 0 ? 10 : 33;
   // Wide multiplies that the tensor-pipe counter includes: a handful, and one a K tile where A has M contiguous.
   const auto k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(c.problem.k), c.tile_k));
   c.costs.uncounted_tensor = 5 + (c.problem.a_k_contiguous ? 0 : k_tiles);
@@ -94,14 +98,40 @@ bool matches_mma(std::string_view canonical) {
   return is_ladder_name(canonical, kStems);
 }
 
+/// The number behind a grouped product's M,N,K,layout.
+std::int64_t groups_of(const LaunchRow& row) {
+  std::array<std::uint32_t, 1> groups{};
+  const std::size_t comma = row.shape.rfind(',');
+  constexpr std::uint32_t kMostGroups = 64;
+  if (comma == std::string::npos || !parse_dims(row.shape.substr(comma + 1), groups) || groups[0] == 0 ||
+      groups[0] > kMostGroups) {
+    throw UnsupportedError(
+        fmt::format("shape '{}': expected tokens,N,K,layout,experts with 1 to {} experts", row.shape, kMostGroups));
+  }
+  return groups[0];
+}
+
+LaunchRow without_groups(LaunchRow row) {
+  row.shape.resize(std::min(row.shape.size(), row.shape.rfind(',')));
+  return row;
+}
+
+/// Expert e of E has tokens in proportion to e + 1, as the harness deals them out; two CTAs an SM walk over the tiles.
+void take_groups(const LaunchRow& row, const TargetFacts& target, GemmCtaConfig& c) {
+  const std::int64_t groups = groups_of(row);
+  c.problem.batch = groups;
+  for (std::int64_t e = 0; e <= groups; ++e) {
+    c.group_rows.push_back(static_cast<std::uint32_t>(c.problem.m * e * (e + 1) / (groups * (groups + 1))));
+  }
+  c.walking_ctas = row.grid ? static_cast<std::uint32_t>(row.grid->count()) : 2 * target.num_sms;
+}
+
 BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
   constexpr ByLayout kWhole{294, 301, 273, 309}, kPart{296, 300, 280, 304};
   const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
-  if (name.grouped) {
-    throw UnsupportedError("the grouped product is not modelled: its tiles follow a table of expert loads");
-  }
   GemmMmaSyncConfig c;
-  take_plain_grid(row, name, name.type, c);
+  take_plain_grid(name.grouped ? without_groups(row) : row, name, name.type, c);
+  if (name.grouped) take_groups(row, target, c);
   c.warp_m = 64;
   c.warp_n = 32;
   c.stages = name.stages;
@@ -139,11 +169,13 @@ void take_fragments(GemmWmmaConfig& c) {
   if (c.problem.input == DataType::kInt8) {
     c.timed_k = 32;
     c.insts_per_k_tile = ByLayout{406, 511, 154, 267}.of(c.problem);
+    c.lead_insts = ByLayout{74, 84, 49, 72}.of(c.problem);
     c.fragment_wavefronts = ByLayout{276, 390, kAligned, 162}.of(c.problem);
     c.fragment_conflicts = ByLayout{132, 198, 0, 66}.of(c.problem);
     return;
   }
   c.insts_per_k_tile = (fp16 ? ByLayout{104, 117, 104, 115} : ByLayout{199, 218, 153, 185}).of(c.problem);
+  c.lead_insts = (fp16 ? ByLayout{47, 60, 47, 58} : ByLayout{90, 101, 58, 83}).of(c.problem);
   c.generic_loads = fp16 ? 0 : 48;
   c.fragment_wavefronts = kAligned + (fp16 ? 0 : ByLayout{32, 48, 0, 16}.of(c.problem));
 }
@@ -156,7 +188,7 @@ BuiltKernel make_wmma(const LaunchRow& row, const TargetFacts& target) {
   c.warp_n = 64;
   c.stages = 1;
   c.copy = GemmCopy::kRegisters;
-  c.store_passes = name.type == DataType::kInt8 ? 2 : 1;  // eight words a lane, 16 B at a time
+  c.store_pass_tenths = name.type == DataType::kInt8 ? 20 : 10;  // eight words a lane, 16 B at a time
   c.k_contiguous_ways = 2;
   take_fragments(c);
   // 600 to 670 beside the K tiles in the calibration launches; a patch of 16 x 16 results goes through shared memory.

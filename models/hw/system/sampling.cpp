@@ -28,7 +28,7 @@ constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n 
 /// The first multiple of `period` from `least` on that is nearly a whole number of rounds: pieces end in step, and a
 /// window of two and a half rounds would see two bursts or three.
 std::uint64_t window_of(std::uint64_t least, std::uint64_t round, std::uint64_t period) {
-  constexpr std::uint64_t kNear = 32;    // a round's part that the window may be off
+  constexpr std::uint64_t kNear = 32;   // a round's part that the window may be off
   constexpr std::uint64_t kRounds = 4;  // to look at
   std::uint64_t best = 0;
   std::uint64_t best_off = round;
@@ -46,8 +46,7 @@ std::uint64_t window_of(std::uint64_t least, std::uint64_t round, std::uint64_t 
 }
 
 std::array<double*, 10> shares_of(Utilization& u) {
-  return {&u.tensor, &u.issue,    &u.fp32, &u.mufu,   &u.shared_memory,
-          &u.l1,     &u.crossbar, &u.l2,   &u.fabric, &u.hbm};
+  return {&u.tensor, &u.issue, &u.fp32, &u.mufu, &u.shared_memory, &u.l1, &u.crossbar, &u.l2, &u.fabric, &u.hbm};
 }
 
 }  // namespace
@@ -101,19 +100,23 @@ Result extrapolate(const Result& shortened, const Result& begin, const Result& e
   const auto shares_from = shares_of(from);
   const auto shares_to = shares_of(to);
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    *shares[i] = std::clamp(grown(*shares[i] * shortened.sm_cycles, *shares_from[i] * begin.sm_cycles,
-                                  *shares_to[i] * end.sm_cycles) / r.sm_cycles, 0.0, 1.0);
+    *shares[i] = std::clamp(
+        grown(*shares[i] * shortened.sm_cycles, *shares_from[i] * begin.sm_cycles, *shares_to[i] * end.sm_cycles) /
+            r.sm_cycles,
+        0.0, 1.0);
   }
   for (std::size_t i = 0; i < kNumCounters; ++i) {
     const auto c = static_cast<Counter>(i);
     const auto whole = static_cast<double>(shortened.counters[c]);
     const bool by_trace = std::find(kByTrace.begin(), kByTrace.end(), c) != kByTrace.end();
-    const double added = by_trace ? pieces * whole
-                                  : rounds * (static_cast<double>(end.counters[c]) - static_cast<double>(begin.counters[c]));
+    const double added = by_trace
+                             ? pieces * whole
+                             : rounds * (static_cast<double>(end.counters[c]) - static_cast<double>(begin.counters[c]));
     r.counters.add(c, static_cast<std::uint64_t>(std::max(0.0, std::round(added))));
   }
-  r.notes.push_back(fmt::format("{:.0f} % of the work was simulated, the rest added by proportion; --exact simulates all",
-                                100.0 * static_cast<double>(plan.pieces - plan.count) / static_cast<double>(plan.pieces)));
+  r.notes.push_back(
+      fmt::format("{:.0f} % of the work was simulated, the rest added by proportion; --exact simulates all",
+                  100.0 * static_cast<double>(plan.pieces - plan.count) / static_cast<double>(plan.pieces)));
   return r;
 }
 

@@ -18,7 +18,7 @@ struct SamplingPlan {
   std::uint64_t pieces = 0;  ///< of the whole launch
   std::uint64_t first = 0;   ///< left out: [first, first + count)
   std::uint64_t count = 0;
-  std::uint64_t window = 0;     ///< pieces that finish between the two marks below
+  std::uint64_t window = 0;      ///< pieces that finish between the two marks below
   std::uint64_t mark_begin = 0;  ///< ends of pieces at which the measurement begins
   std::uint64_t mark_end = 0;
 };

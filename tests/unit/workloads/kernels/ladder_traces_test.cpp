@@ -4,6 +4,7 @@
 #include "tests/support/recorded_rows.hpp"
 #include "tests/support/trace_totals.hpp"
 #include "tests/unit/workloads/kernels/untimed_run.hpp"
+#include "workloads/kernels/gemm_mma_sync.hpp"
 #include "workloads/kernels/gemm_plain.hpp"
 #include "workloads/kernels/gemm_simt.hpp"
 #include "workloads/kernels/gemm_wmma.hpp"
@@ -62,6 +63,43 @@ TEST_CASE("GEMM: padded rows of 16-byte copies are delivered one and a half time
   CHECK(test::trace_totals(*make_gemm_simt(c, test::hopper_facts())).delivered_sectors == 1536);
 }
 
+TEST_CASE("grouped GEMM: a few CTAs walk over the tiles of all groups", "[workloads][gemm]") {
+  GemmMmaSyncConfig c;
+  c.problem = fp32_problem(256, 128, 64, "TN");
+  c.problem.input = c.problem.output = DataType::kBf16;
+  c.problem.batch = 2;
+  c.tile_k = 64;
+  c.warp_n = 32;
+  c.stages = 3;
+  c.group_rows = {0, 85, 256};  // one row of tiles and two
+  c.walking_ctas = 2;
+  const auto source = make_gemm_mma_sync(c, test::hopper_facts());
+  CHECK(source->launch().grid == Dim3{2, 1, 1});
+  CHECK(test::UntimedRun(*source, 0).finishes());
+  CHECK(test::UntimedRun(*source, 1).finishes());
+  const test::TraceTotals totals = test::trace_totals(*source);
+  // 256 rows of A of 128 B once, 128 rows of B for each of three tiles; C is 256 x 128 elements of 2 B.
+  CHECK(totals.delivered_sectors == 256 * 4 + 3 * 128 * 4);
+  CHECK(totals.stored_sectors == 2048);
+  CHECK(totals.tensor_insts == 3 * 8 * 64);  // 4 x 4 x 4 multiply-adds of eight warps a tile
+}
+
+TEST_CASE("naive GEMM: lanes whose rows are 128 B apart meet in one bank of the L1", "[workloads][gemm]") {
+  const auto replays = [](std::int64_t k) {
+    GemmPlainConfig c;
+    c.problem = fp32_problem(16, 16, k, "TN");
+    std::uint32_t wavefronts = 0;
+    test::walk_cta(*make_gemm_plain(c, test::hopper_facts()), 0, [&](const StreamId&, const Operation& op) {
+      if (op.kind == OpKind::kCompute && op.pipe == Pipe::kLsu) wavefronts += op.pipe_work;
+    });
+    return wavefronts;
+  };
+  // Eight loads of B by 16 rows and of A by two: rows of 32 words lie in one bank, rows of 33 words in banks of their
+  // own.
+  CHECK(replays(32) == 32 * (15 + 1));
+  CHECK(replays(33) == 0);
+}
+
 TEST_CASE("GEMM without copies in flight: loads and stores of a small product", "[workloads][gemm]") {
   GemmPlainConfig tiled;
   tiled.problem = fp32_problem(32, 64, 64, "NN");
@@ -110,6 +148,15 @@ TEST_CASE("row pass: reads, residual, parameters and results of a row", "[worklo
   softmax.vector = 4;
   softmax.in_shared = false;
   CHECK(test::trace_totals(*make_row_pass(softmax)).delivered_sectors == 2 * 3 * 128);  // three passes
+}
+
+TEST_CASE("row pass: rows that begin off a sector are stored warp by warp", "[workloads][rows]") {
+  RowPassConfig c;
+  c.rows = 2;
+  c.cols = 257;  // row 1 begins 4 B into a sector
+  c.vector = 1;
+  // Row 0: eight warps of four sectors and one word. Row 1: eight warps of five sectors, and one word.
+  CHECK(test::trace_totals(*make_row_pass(c)).stored_sectors == 8 * 4 + 1 + 8 * 5 + 1);
 }
 
 TEST_CASE("GEMV, rotary embedding and sums of parts touch what they must", "[workloads]") {

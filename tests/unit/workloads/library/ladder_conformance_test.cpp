@@ -71,13 +71,13 @@ TEST_CASE("ladder: instructions, wavefronts and sectors of the recorded launches
   std::size_t launches = 0;
   for (const test::RecordedRow& row : rows.all()) {
     const std::string family = family_of(row.launch.kernel);
-    if (row.launch.op == "gemm_grouped" || row.launch.op == "gemm_beta") continue;  // not modelled, or not in full
+    if (row.launch.op == "gemm_beta" && family == "ladder_wgmma") continue;  // reading C is not modelled
     INFO(row.launch.case_name << " " << row.launch.kernel);
     add(families[family], row, family);
     add(all, row, family);
     ++launches;
   }
-  CHECK(launches == 269);
+  CHECK(launches == 275);
   for (const auto& [family, e] : families) {
     INFO(family << ": instructions " << e.instructions.mean() << ", wavefronts " << e.wavefronts.mean()
                 << ", delivered " << e.delivered.mean() << ", stored " << e.stored.mean());
@@ -86,8 +86,7 @@ TEST_CASE("ladder: instructions, wavefronts and sectors of the recorded launches
   INFO("instructions " << all.instructions.mean() << ", wavefronts " << all.wavefronts.mean() << ", delivered "
                        << all.delivered.mean() << ", stored " << all.stored.mean());
   CHECK(all.instructions.mean() < 0.05);
-  CHECK(all.wavefronts.mean() < 0.05);
+  CHECK(all.wavefronts.mean() < 0.03);
   CHECK(all.delivered.mean() < 0.02);
-  // Rows that do not begin on a sector are stored with more sectors than the generators say.
-  CHECK(all.stored.mean() < 0.03);
+  CHECK(all.stored.mean() < 0.02);
 }
