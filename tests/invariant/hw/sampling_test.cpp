@@ -1,0 +1,38 @@
+// A sampled launch agrees with the whole one.
+#include <catch2/catch.hpp>
+
+#include "sim/app/gpu_option.hpp"
+#include "tests/invariant/hw/runs.hpp"
+#include "workloads/kernels/catalogue.hpp"
+
+using namespace strata;
+using namespace strata::test;
+
+namespace {
+
+void check_agrees(const char* kernel, const KernelOptions& options) {
+  for (const KernelSpec& spec : kernel_catalogue()) {
+    if (std::string_view(spec.name) != kernel) continue;
+    const BuiltKernel built = spec.make(options, app::target_facts(h100()));
+    SimulationOptions how{kClockMhz, {}};
+    const Result whole = simulate(h100(), *built.source, how);
+    how.sample = true;
+    const Result sampled = simulate(h100(), *built.source, how);
+    INFO(kernel);
+    REQUIRE(10 * sampled.events < 7 * whole.events);
+    CHECK(sampled.sm_cycles == Approx(whole.sm_cycles).epsilon(0.03));
+    CHECK(count(sampled, Counter::kWarpInsts) == Approx(count(whole, Counter::kWarpInsts)).epsilon(0.005));
+    CHECK(sampled.dram_read_bytes() == Approx(whole.dram_read_bytes()).epsilon(0.03));
+    double stack = 0;
+    for (const double part : sampled.cycle_stack) stack += part;
+    CHECK(stack == Approx(sampled.sm_cycles).epsilon(0.001));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Sampling: plain grids, persistent products and attention agree with whole runs", "[invariant][sampling]") {
+  check_agrees("elementwise", {{"rows", "8192"}, {"cols", "8192"}, {"inputs", "1"}, {"dtype", "bf16"}});
+  check_agrees("gemm", {{"m", "16384"}, {"n", "16384"}, {"k", "256"}});
+  check_agrees("flash_attention", {{"heads", "96"}, {"q-len", "2048"}, {"kv-len", "2048"}, {"head-dim", "128"}});
+}
