@@ -29,5 +29,13 @@ void require_choice(CLI::App& command, Action& action, const std::string& choice
 
 /// Throws InputError for words on the command line that nothing took, with the nearest valid name.
 void refuse_unknown_words(const CLI::App& app);
+/// Throws InputError for an option given an empty value, which would otherwise count as not given.
+void refuse_empty_values(const CLI::App& app);
+/// Throws InputError where `option` was given (`given`) without what it acts on: never an option that is ignored.
+void require_with(bool given, const std::string& option, bool has, const std::string& needed);
+/// Throws InputError where both were given and one would be ignored.
+void refuse_both(bool first_given, const std::string& first, bool second_given, const std::string& second);
+/// For CLI::Option::check: a finite number above zero.
+[[nodiscard]] std::string check_positive(const std::string& text);
 
 }  // namespace strata::app

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "sim/base/error.hpp"
 
 namespace strata::app {
@@ -34,6 +37,23 @@ std::string operator_of(const KernelChoice& choice) {
 }
 
 }  // namespace
+
+void refuse_tile_options(const KernelChoice& choice) {
+  constexpr std::array kOfTheOperator{"m",        "n",        "k",      "layout",  "batch",    "heads",
+                                      "kv-heads", "q-len",    "kv-len", "dtype",   "head-dim", "causal",
+                                      "rows",     "operator", "cols",   "functor", "inputs"};
+  const bool gemm = choice.spec->name.rfind("gemm", 0) == 0;
+  for (const OptionSpec& option : choice.spec->options) {
+    const bool given = !choice.values.at(option.name).empty();
+    // A product's row has no batch: one that is given would be dropped.
+    const bool used = std::find(kOfTheOperator.begin(), kOfTheOperator.end(), option.name) != kOfTheOperator.end() &&
+                      !(gemm && option.name == "batch");
+    if (given && !used) {
+      throw InputError(Diagnostic{
+          {}, 0, 0, "--" + option.name, "does not go with --kernel, whose kernel sets it; leave out one of the two"});
+    }
+  }
+}
 
 LaunchRow library_row(const KernelChoice& choice) {
   const auto text = [&choice](const char* name) { return option_text(choice, name); };

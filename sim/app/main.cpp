@@ -46,6 +46,7 @@ int run_program(int argc, char** argv) {
     return kExitInput;
   }
   refuse_unknown_words(app);
+  refuse_empty_values(app);
   if (!action) {
     throw strata::InputError("no command given; `strata --help` lists them");
   }

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "sim/base/error.hpp"
@@ -118,6 +120,14 @@ bool OutputSet::uses_stdout() const {
 void OutputSet::commit() {
   for (OutputFile& file : files_) {
     file.commit();
+  }
+}
+
+void refuse_overwriting_input(const std::string& output, const std::string& option, const std::string& input) {
+  std::error_code none;  // one that does not exist is no other's equal
+  if (!output.empty() && !input.empty() && std::filesystem::is_regular_file(output, none) &&
+      std::filesystem::equivalent(output, input, none)) {
+    throw InputError(Diagnostic{output, 0, 0, option, "is also the input; expected another file"});
   }
 }
 

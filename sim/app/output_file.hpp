@@ -51,4 +51,7 @@ class OutputSet {
   std::vector<OutputFile> files_;
 };
 
+/// Throws InputError where `output` is the file that is read: writing would destroy it.
+void refuse_overwriting_input(const std::string& output, const std::string& option, const std::string& input);
+
 }  // namespace strata::app

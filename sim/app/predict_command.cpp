@@ -128,6 +128,9 @@ int predict(const PredictOptions& options) {
   check_options(options);
   LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs, options.exact);
   const std::unique_ptr<LaunchReader> reader = open_launches(options);
+  const std::string& source = options.from.empty() ? options.in : options.from[1];
+  refuse_overwriting_input(options.out, "--out", source);
+  refuse_overwriting_input(options.launches, "--write-launches", source);
   PredictOutputs outputs(options);
   outputs.write(outputs.launches, launches_csv_header());
   const std::size_t rows = count_launches(*reader, [&](const ProfiledLaunch& launch) {

@@ -96,7 +96,21 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   return result;
 }
 
+void check_options(const RunOptions& options) {
+  const bool names_kernel = !options.library_kernel.empty();
+  refuse_both(names_kernel, "--kernel", !options.trace.empty(), "--trace: a trace holds its kernel");
+  require_with(options.verbose, "--verbose", options.library_kernel == kChoose, "--kernel auto");
+  refuse_overwriting_input(options.outputs.json, "--json", options.trace);
+  refuse_overwriting_input(options.outputs.csv, "--csv", options.trace);
+  refuse_overwriting_input(options.outputs.html, "--html", options.trace);
+  refuse_overwriting_input(options.outputs.timeline, "--timeline", options.trace);
+  if (names_kernel && options.kernel.spec != nullptr) {
+    refuse_tile_options(options.kernel);
+  }
+}
+
 int run(RunOptions& options) {
+  check_options(options);
   const GpuDescription gpu = load_gpu(options.gpu);
   OpenOutputs outputs(options.outputs);
   std::vector<Result> results;
@@ -121,7 +135,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_flag("--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote");
   command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
-      ->check(CLI::PositiveNumber);
+      ->check(check_positive);
   add_exact_option(*command, options->exact);
   add_result_options(*command, options->outputs);
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -80,6 +82,40 @@ void refuse_unknown_words(const CLI::App& app) {
   if (!words.empty()) {
     refuse(chain, words.front());
   }
+}
+
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty() && option->get_expected_min() > 0) {
+        throw InputError(Diagnostic{{}, 0, 0, option->get_name(), "the value is empty; leave the option out instead"});
+      }
+    }
+  }
+  for (const CLI::App* sub : app.get_subcommands()) {
+    refuse_empty_values(*sub);
+  }
+}
+
+void require_with(bool given, const std::string& option, bool has, const std::string& needed) {
+  if (given && !has) {
+    throw InputError(fmt::format("{} needs {}", option, needed));
+  }
+}
+
+void refuse_both(bool first_given, const std::string& first, bool second_given, const std::string& second) {
+  if (first_given && second_given) {
+    throw InputError(fmt::format("{} does not go with {}", first, second));
+  }
+}
+
+std::string check_positive(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value) || value <= 0) {
+    return fmt::format("'{}': expected a number above 0", text);
+  }
+  return {};
 }
 
 }  // namespace strata::app

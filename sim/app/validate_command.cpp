@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "sim/app/auto_study.hpp"
 #include "sim/app/command.hpp"
@@ -11,6 +12,7 @@
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/kernel_comparison.hpp"
 #include "sim/app/measured_table.hpp"
+#include "sim/app/output_file.hpp"
 #include "sim/app/progress.hpp"
 #include "sim/app/report_outputs.hpp"
 #include "sim/app/validate_microbench.hpp"
@@ -65,7 +67,23 @@ int study_auto(const ValidateOptions& options, const GpuConfig& gpu, const Measu
   return kExitDone;
 }
 
+void check_options(const ValidateOptions& options) {
+  refuse_overwriting_input(options.json, "--json", options.data);
+  refuse_overwriting_input(options.html, "--html", options.data);
+  require_with(!options.only.empty(), "--only", options.microbench, "--microbench");
+  refuse_both(options.choices, "--auto", options.microbench, "--microbench");
+  for (const auto& [other, name] : {std::pair{options.microbench, "--microbench"}, {options.choices, "--auto"}}) {
+    refuse_both(options.cycles_only, "--cycles-only", other, name);
+    refuse_both(options.exact, "--exact", other, name);
+    refuse_both(options.max_error_cycles > 0, "--max-error-cycles", other, name);
+  }
+  refuse_both(options.rows, "--rows", options.choices, "--auto");
+  refuse_both(!options.json.empty(), "--json", options.choices, "--auto");
+  refuse_both(!options.html.empty(), "--html", options.choices, "--auto");
+}
+
 int validate(const ValidateOptions& options) {
+  check_options(options);
   const GpuConfig gpu = load_gpu(options.gpu).config;
   if (options.microbench) {
     return validate_microbench({options.data, options.only, options.json, options.html, options.rows, options.jobs},
@@ -121,7 +139,7 @@ void add_validate(CLI::App& app, Action& action) {
   command
       ->add_option("--max-error-cycles", options->max_error_cycles,
                    "exit 1 when the mean error of sm_cycles over all supported launches exceeds this many per cent")
-      ->check(CLI::PositiveNumber);
+      ->check(check_positive);
   add_jobs_option(*command, options->jobs);
   add_exact_option(*command, options->exact);
   command->callback([options, &action] { action = [options] { return validate(*options); }; });

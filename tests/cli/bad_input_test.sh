@@ -24,6 +24,27 @@ expect_error 2 "l2.ways" run gemm "${small[@]}" --set l2.ways=-1
 expect_error 2 "." run gemm "${small[@]}" --set l2.ways
 expect_error 2 "sm-clock" run gemm "${small[@]}" --sm-clock -5
 expect_error 2 "sm-clock" run gemm "${small[@]}" --sm-clock fast
+for clock in 0 nan inf 1e400; do
+  expect_error 2 "--sm-clock: '$clock': expected a number above 0" run gemm "${small[@]}" --sm-clock "$clock"
+done
+expect_error 2 "--max-error-cycles: 'nan'" validate --data x.csv --max-error-cycles nan
+
+# An empty value, as of a shell variable that is not set, is no silent default.
+expect_error 2 "--dtype: the value is empty" run gemm "${small[@]}" --dtype ""
+expect_error 2 "--json: the value is empty" run gemm "${small[@]}" --json ""
+expect_error 2 "--kernel: the value is empty" run gemm "${small[@]}" --kernel ""
+expect_error 2 "--gpu: the value is empty" run gemm "${small[@]}" --gpu ""
+
+# No option is ignored.
+nvjet=nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT
+expect_error 2 "--tile-m: does not go with --kernel" run gemm "${small[@]}" --kernel auto --tile-m 64
+expect_error 2 "--stages: does not go with --kernel" run gemm "${small[@]}" --kernel $nvjet --stages 3
+expect_error 2 "--batch: does not go with --kernel" run gemm_mma_sync "${small[@]}" --kernel auto --batch 2
+expect_error 2 "--kernel does not go with --trace" run --trace x.trace --kernel auto
+expect_error 2 "--verbose needs --kernel auto" run gemm "${small[@]}" --verbose
+expect_error 2 "--only needs --microbench" validate --data x.csv --only latency
+expect_error 2 "--exact does not go with --microbench" validate --microbench --exact
+expect_error 2 "--json does not go with --auto" validate --data x.csv --auto --json x.json
 
 # Shapes.
 expect_error 2 "--m" run gemm --m 0 --n 256 --k 256
@@ -44,6 +65,10 @@ expect_error 2 "no/such/folder/out.json.*--json" run gemm "${small[@]}" --json n
 expect_error 2 "no/such/folder/out.csv.*--csv" run gemm "${small[@]}" --json out.json --csv no/such/folder/out.csv
 expect_error 2 "is a directory" run gemm "${small[@]}" --html /
 expect_error 2 "another option" run gemm "${small[@]}" --json same --csv same
+printf 'case,seq,op,dtype,shape,kernel\n' >read.csv
+expect_error 2 "read.csv: --out: is also the input" predict --in read.csv --out ./read.csv
+expect_error 2 "read.csv: --json: is also the input" validate --data read.csv --json read.csv
+expect_error 2 "read.csv: --csv: is also the input" run --trace read.csv --csv read.csv
 expect_error 2 "--out" trace record gemm "${small[@]}" --out no/such/folder/x.trace
 
 # CSV files.
@@ -52,6 +77,8 @@ put() { printf "$1" >in.csv; }
 expect_error 2 "nothing.csv" predict --in nothing.csv --out out.csv
 put ''
 expect_error 2 "in.csv: is empty" predict --in in.csv --out out.csv
+put "$header\ra,1,gemm,bf16,s,k,1x1x1,1700\r"
+expect_error 2 "in.csv:1: holds a carriage return" predict --in in.csv --out out.csv
 put 'case,seq,op,dtype,shape\na,1,gemm,bf16,s\n'
 expect_error 2 "in.csv:1: .*'kernel'" predict --in in.csv --out out.csv
 put "$header\na,1,gemm,bf16,s,k,1x1x1,nan\n"

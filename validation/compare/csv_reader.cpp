@@ -160,6 +160,9 @@ bool CsvReader::read_record(CsvRecord& record) {
     if (c == '\r' && stream_.peek() == '\n') {
       continue;
     }
+    if (c == '\r' && stream_.peek() != kEnd) {
+      fail(line_, "holds a carriage return without a line feed; expected lines that end in LF or CRLF");
+    }
     if (c == '\n' || c == kEnd) {
       ++line_;
       return true;
