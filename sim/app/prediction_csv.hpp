@@ -1,4 +1,4 @@
-/// The columns of predicted.csv: a contract, see the design document.
+/// The columns of predicted.csv. Scripts read them: names and order stay.
 #pragma once
 
 #include <string>

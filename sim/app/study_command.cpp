@@ -52,7 +52,7 @@ int run_first_light() {
 }  // namespace
 
 void add_study(CLI::App& app, Action& action) {
-  CLI::App* study = app.add_subcommand("study", "built-in comparisons")->group("");  // not part of the contract
+  CLI::App* study = app.add_subcommand("study", "built-in comparisons, side by side");
   require_choice(*study, action, "first-light");
   study->add_subcommand("first-light", "FlashAttention against unfused attention, and a GEMM, on A100 and H100")
       ->callback([&action] { action = run_first_light; });
