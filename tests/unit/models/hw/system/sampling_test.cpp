@@ -21,10 +21,10 @@ ScriptSource grid(std::uint32_t ctas, std::uint64_t period, double bytes) {
   l.repeats_every = period;
   l.work.compulsory_read_bytes = bytes;
   return ScriptSource(l, [](const StreamId& id) {
-            Operation op;
-            op.warp_insts = static_cast<std::uint32_t>(id.cta);
-            return std::vector<Operation>{op};
-          });
+    Operation op;
+    op.warp_insts = static_cast<std::uint32_t>(id.cta);
+    return std::vector<Operation>{op};
+  });
 }
 
 }  // namespace
