@@ -23,7 +23,7 @@ void check_agrees(const char* kernel, const KernelOptions& options) {
     CHECK(sampled.sm_cycles == Approx(whole.sm_cycles).epsilon(0.03));
     CHECK(count(sampled, Counter::kWarpInsts) == Approx(count(whole, Counter::kWarpInsts)).epsilon(0.01));
     // What a product reads again depends on where in the raster it is measured.
-    CHECK(sampled.dram_read_bytes() == Approx(whole.dram_read_bytes()).epsilon(0.1));
+    CHECK(sampled.dram_read_bytes() == Approx(whole.dram_read_bytes()).epsilon(0.15));
     double stack = 0;
     for (const double part : sampled.cycle_stack) stack += part;
     CHECK(stack == Approx(sampled.sm_cycles).epsilon(0.001));
