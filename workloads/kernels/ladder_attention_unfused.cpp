@@ -95,6 +95,19 @@ std::vector<AttentionStep> slice_steps(const LadderLoopCounts& n, const Attentio
   return steps;
 }
 
+/// A product's loop between what its CTAs do once: start, and store four rows of `out`.
+std::vector<AttentionPhase> product_phases(const LadderLoopCounts& n, const AttentionPhase& loop,
+                                           const AttentionAccess& out) {
+  AttentionPhase before;
+  before.steps = {ladder_compute(0, {.insts = n.prologue, .chain = 60, .moves = n.moves_once})};
+  AttentionPhase after;
+  after.steps = {
+      ladder_compute(
+          6, {.insts = ladder_rest(n.epilogue, 4), .chain = kEpilogueSteps, .read_wavefronts = kLadderOnceWavefronts}),
+      ladder_store(7, 4, 4, out)};
+  return {before, loop, after};
+}
+
 AttentionProgram scores_program(const LadderAttentionConfig& c) {
   const LadderLoopCounts& n = ladder_loop_counts(c);
   const AttentionShape& s = c.shape;
@@ -110,20 +123,13 @@ AttentionProgram scores_program(const LadderAttentionConfig& c) {
   AttentionAccess k = q;
   k.rows_of = AttentionRows::kKey;
   k.base = at.k;
-  AttentionPhase before;
-  before.steps = {ladder_compute(0, {.insts = n.prologue, .chain = 60, .moves = n.moves_once})};
   AttentionPhase loop;
   loop.count = s.head_dim / kDepth;
   loop.steps = slice_steps(n, q, k, 4, true);
-  AttentionPhase after;
   AttentionAccess out = score_rows(s, kStreamRows);
   out.row_bytes = kTile * kFloat;
   out.tile_bytes = kTile * kFloat;
-  after.steps = {
-      ladder_compute(
-          6, {.insts = ladder_rest(n.epilogue, 4), .chain = kEpilogueSteps, .read_wavefronts = kLadderOnceWavefronts}),
-      ladder_store(7, 4, 4, out)};
-  p.phases = {before, loop, after};
+  p.phases = product_phases(n, loop, out);
   return p;
 }
 
@@ -147,18 +153,11 @@ AttentionProgram values_program(const LadderAttentionConfig& c) {
   AttentionAccess out = ladder_rows(AttentionRows::kQuery, at.o, s, kStreamRows);
   out.row_bytes = columns * kFloat;
   out.tile_bytes = columns * kFloat;
-  AttentionPhase before;
-  before.steps = {ladder_compute(0, {.insts = n.prologue, .chain = 60, .moves = n.moves_once})};
   AttentionPhase loop;
   loop.over_keys = true;
   loop.key_tile = kDepth;
   loop.steps = slice_steps(n, weights, v, width, false);
-  AttentionPhase after;
-  after.steps = {
-      ladder_compute(
-          6, {.insts = ladder_rest(n.epilogue, 4), .chain = kEpilogueSteps, .read_wavefronts = kLadderOnceWavefronts}),
-      ladder_store(7, 4, 4, out)};
-  p.phases = {before, loop, after};
+  p.phases = product_phases(n, loop, out);
   return p;
 }
 

@@ -71,8 +71,7 @@ Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
   scheduler_ = std::make_unique<CtaScheduler>(context_, launch, sms_, clusters_);
 }
 
-void Gpu::run(const SimulationOptions& options) {
-  context_.observer = Observer(options.observer);
+void Gpu::start() {
   scheduler_->start(launch_before_);
   if (scheduler_->launched() == 0) {
     throw InputError(Diagnostic{{},
@@ -82,12 +81,17 @@ void Gpu::run(const SimulationOptions& options) {
                                 "a cluster of " + std::to_string(source_.launch().cluster_size()) +
                                     " CTAs does not fit into any GPC of " + config_.chip.name});
   }
+}
+
+void Gpu::run(const SimulationOptions& options) {
+  context_.observer = Observer(options.observer);
+  start();
   finish(options);
 }
 
 Result Gpu::run_sampled(const SimulationOptions& options, const SamplingPlan& plan, bool marked) {
   marked_ = marked;
-  scheduler_->start(launch_before_);
+  start();
   run_until(options, plan.mark_begin);
   const Result begin = result_at(context_.now());
   run_until(options, plan.mark_end);

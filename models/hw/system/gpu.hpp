@@ -29,6 +29,8 @@ class Gpu {
   [[nodiscard]] Result result() const { return result_at(end_); }
 
  private:
+  /// Places the first CTAs. Throws InputError when none fits.
+  void start();
   void finish(const SimulationOptions& options);
   /// Handles events until `ended` pieces have, or none are left.
   void run_until(const SimulationOptions& options, std::uint64_t ended);

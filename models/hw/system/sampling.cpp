@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 namespace strata {
 
@@ -30,9 +29,10 @@ constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n 
 std::uint64_t window_of(std::uint64_t least, std::uint64_t round, std::uint64_t period) {
   constexpr std::uint64_t kNear = 32;   // a round's part that the window may be off
   constexpr std::uint64_t kRounds = 4;  // to look at
-  std::uint64_t best = 0;
+  const std::uint64_t start = round_up(least, period);
+  std::uint64_t best = start;
   std::uint64_t best_off = round;
-  for (std::uint64_t n = round_up(least, period); n <= least + kRounds * std::max(round, period); n += period) {
+  for (std::uint64_t n = start; n <= least + kRounds * std::max(round, period); n += period) {
     const std::uint64_t off = std::min(n % round, round - n % round);
     if (off < best_off) {
       best = n;
@@ -42,7 +42,7 @@ std::uint64_t window_of(std::uint64_t least, std::uint64_t round, std::uint64_t 
       break;
     }
   }
-  return best == 0 ? round_up(least, period) : best;
+  return best;
 }
 
 std::array<double*, 10> shares_of(Utilization& u) {
