@@ -39,7 +39,7 @@ class FlashAttentionWgmma final : public TraceSource {
   [[nodiscard]] const Launch& launch() const override { return launch_; }
   /// Query tiles in the order of the heads; a causal mask makes those of a head differ.
   [[nodiscard]] Repetition repetition() const override {
-    return tiles_.dynamic() ? Repetition{tiles_.count(), tiles_.q_tiles(), launch_.grid.x, kConsumers}
+    return tiles_.dynamic() ? Repetition{tiles_.count(), tiles_.q_tiles(), launch_.grid.x, tiles_.q_tiles(), kConsumers}
                             : TraceSource::repetition();
   }
   [[nodiscard]] std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const override {

@@ -92,6 +92,11 @@ class TileOrder {
 
   [[nodiscard]] std::uint64_t count() const { return std::uint64_t{tiles_m_} * tiles_n_; }
 
+  /// Tiles of a band: what the next band does again with other columns or rows.
+  [[nodiscard]] std::uint64_t period() const {
+    return std::uint64_t{group_} * (direction_ == RasterDirection::kAlongM ? tiles_m_ : tiles_n_);
+  }
+
   struct Tile {
     std::uint32_t m = 0;
     std::uint32_t n = 0;

@@ -40,7 +40,7 @@ class GemmTmaSource final : public TraceSource {
   /// Cluster tiles in the order of the raster.
   [[nodiscard]] Repetition repetition() const override {
     const std::uint32_t consumers = plan_.cooperative ? 2 : 1;
-    return {plan_.units, plan_.clusters, plan_.clusters, consumers * plan_.config.cluster_size()};
+    return {plan_.units, plan_.order.period(), plan_.clusters, plan_.clusters, consumers * plan_.config.cluster_size()};
   }
   [[nodiscard]] std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const override {
     return std::make_unique<GemmTmaSource>(plan_, first, count);

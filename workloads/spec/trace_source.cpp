@@ -34,7 +34,8 @@ class GridWithout final : public TraceSource {
 
 Repetition TraceSource::repetition() const {
   const Launch& l = launch();
-  return l.repeats_every > 0 && l.cluster_size() <= 1 ? Repetition{l.num_ctas(), l.repeats_every, 0, 0} : Repetition{};
+  return l.repeats_every > 0 && l.cluster_size() <= 1 ? Repetition{l.num_ctas(), l.repeats_every, 0, l.repeats_every, 0}
+                                                      : Repetition{};
 }
 
 std::unique_ptr<TraceSource> TraceSource::without(std::uint64_t first, std::uint64_t count) const {

@@ -27,11 +27,10 @@ struct StreamCursor {
 
 /// A launch as a row of equal pieces: CTAs of a plain grid, or the tiles that persistent CTAs walk over.
 struct Repetition {
-  std::uint64_t pieces = 0;  ///< 0 = the launch is not such a row
-  /// Pieces after which amounts and the pattern of addresses repeat. Persistent CTAs: a multiple of how many pieces are
-  /// under way at once, so that each CTA keeps its own.
-  std::uint64_t period = 1;
+  std::uint64_t pieces = 0;   ///< 0 = the launch is not such a row
+  std::uint64_t period = 1;   ///< pieces after which amounts and the pattern of addresses repeat
   std::uint64_t at_once = 0;  ///< pieces under way at once; 0 = as many as CTAs are resident
+  std::uint64_t step = 1;     ///< whole steps alone can be left out, so that each CTA keeps its own pieces
   std::uint32_t marks = 0;    ///< operations with `ends_piece` in a piece; 0 = a piece ends with its CTA
 };
 
@@ -52,7 +51,7 @@ class TraceSource {
 
   /// By default the CTAs of a grid that Launch::repeats_every describes.
   [[nodiscard]] virtual Repetition repetition() const;
-  /// The launch without pieces [first, first + count), `count` a multiple of the period. May refer to this source.
+  /// The launch without pieces [first, first + count), `count` a multiple of the step. May refer to this source.
   [[nodiscard]] virtual std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const;
 
   /// The 32 lane addresses of a kTable access.

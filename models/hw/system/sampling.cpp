@@ -72,7 +72,7 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
   if (r.pieces <= kept) {
     return std::nullopt;
   }
-  plan.count = (r.pieces - kept) / r.period * r.period;
+  plan.count = (r.pieces - kept) / r.step * r.step;
   if (static_cast<double>(plan.count) < kWorthwhile * static_cast<double>(r.pieces)) {
     return std::nullopt;
   }

@@ -10,11 +10,11 @@ using namespace strata::test;
 
 namespace {
 
-void check_agrees(const char* kernel, const KernelOptions& options) {
+void check_agrees(const char* kernel, const KernelOptions& options, double clock_mhz = kClockMhz) {
   for (const KernelSpec& spec : kernel_catalogue()) {
     if (std::string_view(spec.name) != kernel) continue;
     const BuiltKernel built = spec.make(options, app::target_facts(h100()));
-    SimulationOptions how{kClockMhz, {}};
+    SimulationOptions how{clock_mhz, {}};
     const Result whole = simulate(h100(), *built.source, how);
     how.sample = true;
     const Result sampled = simulate(h100(), *built.source, how);
@@ -22,8 +22,7 @@ void check_agrees(const char* kernel, const KernelOptions& options) {
     REQUIRE(10 * sampled.events < 7 * whole.events);
     CHECK(sampled.sm_cycles == Approx(whole.sm_cycles).epsilon(0.03));
     CHECK(count(sampled, Counter::kWarpInsts) == Approx(count(whole, Counter::kWarpInsts)).epsilon(0.01));
-    // What a product reads again depends on where in the raster it is measured.
-    CHECK(sampled.dram_read_bytes() == Approx(whole.dram_read_bytes()).epsilon(0.15));
+    CHECK(sampled.dram_read_bytes() == Approx(whole.dram_read_bytes()).epsilon(0.05));
     double stack = 0;
     for (const double part : sampled.cycle_stack) stack += part;
     CHECK(stack == Approx(sampled.sm_cycles).epsilon(0.001));
@@ -34,6 +33,8 @@ void check_agrees(const char* kernel, const KernelOptions& options) {
 
 TEST_CASE("Sampling: plain grids, persistent products and attention agree with whole runs", "[invariant][sampling]") {
   check_agrees("elementwise", {{"rows", "8192"}, {"cols", "8192"}, {"inputs", "1"}, {"dtype", "bf16"}});
-  check_agrees("gemm", {{"m", "16384"}, {"n", "8192"}, {"k", "2048"}});
+  // At the clock that the power limit leaves to products: faster, its CTAs drift apart over the whole launch (ADR
+  // 0004).
+  check_agrees("gemm", {{"m", "8192"}, {"n", "16384"}, {"k", "1024"}}, 1500);
   check_agrees("flash_attention", {{"heads", "160"}, {"q-len", "2048"}, {"kv-len", "2048"}, {"head-dim", "128"}});
 }
