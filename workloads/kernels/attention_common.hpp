@@ -6,8 +6,23 @@
 
 #include "workloads/kernels/catalogue.hpp"
 #include "workloads/spec/launch.hpp"
+#include "workloads/spec/trace_source.hpp"
 
 namespace strata {
+
+/// Steps over the keys that a sampled launch leaves out of every tile's loop.
+struct KeyGap {
+  std::uint32_t after = 0;
+  std::uint32_t size = 0;
+
+  KeyGap() = default;
+  /// @param first,count  steps of all loops together
+  KeyGap(std::uint64_t loops, std::uint64_t first, std::uint64_t count)
+      : after(static_cast<std::uint32_t>(first / loops) + 1), size(static_cast<std::uint32_t>(count / loops)) {}
+
+  /// The step of the whole launch that step i = 1.. of the shortened one is.
+  [[nodiscard]] std::uint32_t original(std::uint32_t i) const { return i > after ? i + size : i; }
+};
 
 /// softmax(Q K^T / sqrt(d)) V with Q [batch, heads, q_len, d] and K, V [batch, kv_heads, kv_len, d], all contiguous in
 /// that order. Lengths in elements. A causal mask is aligned to the lower right corner, as FlashAttention's is.
@@ -52,5 +67,18 @@ void describe_attention(const AttentionShape& shape, const AttentionLayout& layo
 
 /// "b1 h16/16 q8192 k8192 d128 causal bf16"
 [[nodiscard]] std::string to_string(const AttentionShape& shape);
+
+/// Whether a decode launch can be taken as the steps of its loops: one query tile to a head, so that no CTA reads
+/// another tile's keys again, and so many steps that a start and an end of them are a small part.
+[[nodiscard]] constexpr bool repeats_by_keys(const AttentionShape& shape, std::uint32_t q_tiles, std::uint32_t blocks) {
+  constexpr std::uint32_t kManySteps = 64;
+  return q_tiles == 1 && !shape.causal && blocks >= kManySteps;
+}
+
+/// @param loops   tiles and splits, each with `blocks` steps
+/// @param marks   operations of a step with `ends_piece`
+[[nodiscard]] constexpr Repetition key_steps(std::uint64_t loops, std::uint32_t blocks, std::uint32_t marks) {
+  return Repetition{loops * blocks, 1, 0, loops, marks, false};
+}
 
 }  // namespace strata

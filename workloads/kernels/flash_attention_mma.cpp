@@ -20,8 +20,9 @@ std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
 
 class FlashAttentionMma final : public TraceSource {
  public:
-  explicit FlashAttentionMma(const FlashMmaConfig& config)
+  explicit FlashAttentionMma(const FlashMmaConfig& config, KeyGap gap = {})
       : c_(config),
+        gap_(gap),
         spills_(flash_mma_spills(config.shape, config.registers)),
         tiles_(config, std::uint64_t{spills_.once + spills_.per_block} * config.warps * kWarpLanes * 4),
         row_bytes_(tiles_.row_bytes) {
@@ -31,8 +32,18 @@ class FlashAttentionMma final : public TraceSource {
 
   [[nodiscard]] const Launch& launch() const override { return launch_; }
 
+  [[nodiscard]] Repetition repetition() const override {
+    const std::uint64_t ctas = launch_.num_ctas();
+    return by_keys_ ? key_steps(ctas, tiles_.at(0).blocks, 1) : TraceSource::repetition();
+  }
+  [[nodiscard]] std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const override {
+    return by_keys_ ? std::make_unique<FlashAttentionMma>(c_, KeyGap(launch_.num_ctas(), first, count))
+                    : TraceSource::without(first, count);
+  }
+
   std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
-    const Tile t = tiles_.at(id.cta);
+    Tile t = tiles_.at(id.cta);
+    t.blocks -= gap_.size;
     const std::uint64_t step = cursor.state[0]++;
     if (step == 0) return prologue(t, out);
     if (step <= t.blocks) return block(t, static_cast<std::uint32_t>(step), out);
@@ -49,6 +60,7 @@ class FlashAttentionMma final : public TraceSource {
     launch_.family = "flash_attention_mma";
     launch_.grid = tiles_.grid();
     launch_.repeats_every = launch_.grid.x;
+    by_keys_ = repeats_by_keys(c_.shape, tiles_.q_tiles(), tiles_.at(0).blocks) && tiles_.equal_splits();
     launch_.block = Dim3{c_.warps * kWarpLanes, 1, 1};
     launch_.registers_per_thread = c_.registers;
     launch_.smem_dynamic_bytes =
@@ -160,6 +172,7 @@ class FlashAttentionMma final : public TraceSource {
     block_[5].dependent_latency = kSoftmaxChain;
     block_[6] = spill(7, spills_.per_block);
     block_[7] = mma(8, mmas, kv_ldmatrix);
+    block_[7].ends_piece = true;
     if (share) {  // every warp writes its part of P and reads all of it
       const auto p_wavefronts = static_cast<std::uint32_t>(c_.block_m * c_.block_n * tiles_.layout.element_bytes / 128);
       block_[7].smem_write_wavefronts = p_wavefronts;
@@ -188,7 +201,7 @@ class FlashAttentionMma final : public TraceSource {
     out[n].mem.address = tiles_.layout.q + t.q_row * row_bytes_;
     out[n].smem_write_wavefronts = std::max(1U, t.rows * row_bytes_ / 128);
     out[n++].mem.rows = t.rows;
-    out[n++] = kv_copy(t, tiles_.layout.k, t.first_block + t.blocks - 1, 2);
+    out[n++] = kv_copy(t, tiles_.layout.k, key_block(t, 1), 2);
     return n;
   }
 
@@ -200,20 +213,24 @@ class FlashAttentionMma final : public TraceSource {
     return op;
   }
 
-  /// Step i = 1..blocks handles K/V block first_block + blocks - i. cp.async groups so far: Q and the first K, then V
+  /// K/V block of step i = 1..blocks: from last to first.
+  [[nodiscard]] std::uint32_t key_block(const Tile& t, std::uint32_t i) const {
+    return t.first_block + t.blocks + gap_.size - gap_.original(i);
+  }
+
+  /// Step i = 1..blocks. cp.async groups so far: Q and the first K, then V
   /// and the next K of every step: K of step i is group 2i, V is group 2i + 1.
   std::uint32_t block(const Tile& t, std::uint32_t i, std::span<Operation> out) const {
-    const std::uint32_t kv_block = t.first_block + t.blocks - i;
     const bool last = i == t.blocks;
     std::uint32_t n = 0;
     out[n] = block_[0];
     out[n++].waits[0] = copies(2 * i);
-    out[n] = kv_copy(t, tiles_.layout.v, kv_block, 2);
+    out[n] = kv_copy(t, tiles_.layout.v, key_block(t, i), 2);
     out[n++].waits[0] = synced(2 * i - 1);
     out[n++] = block_[2];
     out[n] = block_[3];
     out[n++].waits[0] = copies(2 * i + 1);
-    if (!last) out[n++] = kv_copy(t, tiles_.layout.k, kv_block - 1, 5);
+    if (!last) out[n++] = kv_copy(t, tiles_.layout.k, key_block(t, i + 1), 5);
     out[n] = block_[5];
     out[n].waits[0] = synced(2 * i);
     std::uint32_t slots = softmax_slots_ + (last ? last_copy_slots_ : 0);  // the address code runs on the last step too
@@ -280,6 +297,8 @@ class FlashAttentionMma final : public TraceSource {
   }
 
   FlashMmaConfig c_;
+  KeyGap gap_;
+  bool by_keys_ = false;  ///< repeats itself by steps over the keys
   FlashMmaSpills spills_;
   FlashMmaTiles tiles_;
   std::uint32_t row_bytes_;

@@ -20,6 +20,8 @@ FlashMmaTiles::FlashMmaTiles(const FlashMmaConfig& config, std::uint64_t frame_b
 
 std::uint32_t FlashMmaTiles::q_tiles() const { return (c_.shape.q_len + c_.block_m - 1) / c_.block_m; }
 
+bool FlashMmaTiles::equal_splits() const { return (c_.shape.kv_len + c_.block_n - 1) / c_.block_n % c_.splits == 0; }
+
 Dim3 FlashMmaTiles::grid() const {
   const AttentionShape& s = c_.shape;
   switch (c_.grid) {

@@ -25,6 +25,9 @@ class FlashMmaTiles {
   [[nodiscard]] Tile at(std::uint64_t cta) const;
 
   [[nodiscard]] Dim3 grid() const;
+  [[nodiscard]] std::uint32_t q_tiles() const;
+  /// Whether all splits have the same number of steps (without a causal mask).
+  [[nodiscard]] bool equal_splits() const;
 
   AttentionLayout layout;
   std::uint32_t row_bytes = 0;    ///< of Q, K and V
@@ -42,7 +45,6 @@ class FlashMmaTiles {
     std::uint32_t head;
   };
   [[nodiscard]] Place place_of(std::uint64_t cta) const;
-  [[nodiscard]] std::uint32_t q_tiles() const;
 
   FlashMmaConfig c_;
   std::uint64_t frame_bytes_;

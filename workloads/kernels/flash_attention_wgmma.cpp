@@ -26,8 +26,9 @@ constexpr std::uint32_t kRing = 2 * kQSlots;  ///< K full, K empty, V full, V em
 
 class FlashAttentionWgmma final : public TraceSource {
  public:
-  explicit FlashAttentionWgmma(const FlashWgmmaConfig& config, std::uint64_t gap = 0, std::uint64_t gap_size = 0)
-      : c_(config), layout_(lay_out(config.shape)), tiles_(config, gap, gap_size) {
+  explicit FlashAttentionWgmma(const FlashWgmmaConfig& config, std::uint64_t gap = 0, std::uint64_t gap_size = 0,
+                               KeyGap key_gap = {})
+      : c_(config), layout_(lay_out(config.shape)), tiles_(config, gap, gap_size), key_gap_(key_gap) {
     row_bytes_ = static_cast<std::uint32_t>(c_.shape.head_dim * layout_.element_bytes);
     scores_ = kGroupRows * c_.block_n / kGroupThreads;
     outputs_ = kGroupRows * c_.shape.head_dim / kGroupThreads;
@@ -39,10 +40,14 @@ class FlashAttentionWgmma final : public TraceSource {
   [[nodiscard]] const Launch& launch() const override { return launch_; }
   /// Query tiles in the order of the heads; a causal mask makes those of a head differ.
   [[nodiscard]] Repetition repetition() const override {
+    if (by_keys_) return key_steps(tiles_.count(), tiles_.tile(0, 0).blocks, kConsumers);
     return tiles_.dynamic() ? Repetition{tiles_.count(), tiles_.q_tiles(), launch_.grid.x, tiles_.q_tiles(), kConsumers}
                             : TraceSource::repetition();
   }
   [[nodiscard]] std::unique_ptr<TraceSource> without(std::uint64_t first, std::uint64_t count) const override {
+    if (by_keys_) {
+      return std::make_unique<FlashAttentionWgmma>(c_, 0, 0, KeyGap(tiles_.count(), first, count));
+    }
     return tiles_.dynamic() ? std::make_unique<FlashAttentionWgmma>(c_, first, count)
                             : TraceSource::without(first, count);
   }
@@ -82,6 +87,7 @@ class FlashAttentionWgmma final : public TraceSource {
     launch_.num_descriptors = 4;
     launch_.repeats_every = tiles_.dynamic() ? 0 : tiles_.q_tiles();
     launch_.code_bytes = 32 * 1024;
+    by_keys_ = repeats_by_keys(c_.shape, tiles_.q_tiles(), tiles_.tile(0, 0).blocks);
     describe_attention(c_.shape, layout_, c_.writes_lse, tiles_.dynamic() ? 128 : 0, launch_);
   }
 
@@ -158,6 +164,12 @@ class FlashAttentionWgmma final : public TraceSource {
     rest_ = compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 2);
   }
 
+  [[nodiscard]] Tile tile_of(std::uint64_t cta, std::uint64_t index) const {
+    Tile t = tiles_.tile(cta, index);
+    t.blocks -= key_gap_.size;
+    return t;
+  }
+
   [[nodiscard]] Operation fetch_tile() const {
     Operation op;
     op.kind = OpKind::kFetchTile;
@@ -182,7 +194,7 @@ class FlashAttentionWgmma final : public TraceSource {
         ++st[kTile];
         return n;
       }
-      const Tile t = tiles_.tile(cta, st[kTile]);
+      const Tile t = tile_of(cta, st[kTile]);
       if (t.blocks == 0) {
         ++st[kTile];
         out[n++] = Operation{};
@@ -201,7 +213,7 @@ class FlashAttentionWgmma final : public TraceSource {
       st[kStep] = 1;
       return n;
     }
-    const Tile t = tiles_.tile(cta, st[kTile]);
+    const Tile t = tile_of(cta, st[kTile]);
     const std::uint64_t g = st[kBlocksBefore]++;
     const auto s = static_cast<std::uint32_t>(g % c_.stages);
     const std::uint32_t kv_block = key_block(t, st[kStep]);
@@ -227,7 +239,7 @@ class FlashAttentionWgmma final : public TraceSource {
   std::uint32_t consume(std::uint64_t cta, std::uint32_t group, StreamCursor& cursor, std::span<Operation> out) const {
     auto& st = cursor.state;
     if (st[kTile] >= tiles_.count_of(cta)) return 0;
-    const Tile t = tiles_.tile(cta, st[kTile]);
+    const Tile t = tile_of(cta, st[kTile]);
     if (t.blocks == 0 || st[kStep] == t.blocks) {
       const std::uint32_t n = finish_tile(t, group, st[kTile], st[kBlocksBefore], out);
       ++st[kTile];
@@ -242,7 +254,8 @@ class FlashAttentionWgmma final : public TraceSource {
 
   /// The keys that step i = 1..blocks visits.
   [[nodiscard]] std::uint32_t key_block(const Tile& t, std::uint64_t i) const {
-    return static_cast<std::uint32_t>(costs_.rises ? i - 1 : t.blocks - i);
+    const std::uint32_t step = key_gap_.original(static_cast<std::uint32_t>(i));
+    return costs_.rises ? step - 1 : t.blocks + key_gap_.size - step;
   }
 
   /// Whether the softmax of a consumer group has keys to hide in step i.
@@ -284,6 +297,7 @@ class FlashAttentionWgmma final : public TraceSource {
   [[nodiscard]] Operation pv(std::uint64_t g) const {
     const auto s = static_cast<std::uint32_t>(g % c_.stages);
     Operation op = pv_;
+    op.ends_piece = by_keys_;
     op.waits[0] = phase(v_full(s), g / c_.stages + 1);
     op.completes[1] = arrive(v_empty(s), SignalAt::kDataVisible);
     return op;
@@ -295,7 +309,7 @@ class FlashAttentionWgmma final : public TraceSource {
     const std::uint32_t first_row = t.first_row + group * kGroupRows;
     const std::uint32_t rows = first_row < c_.shape.q_len ? std::min(kGroupRows, c_.shape.q_len - first_row) : 0;
     out[0] = compute(8, Pipe::kFma, outputs_, costs_.once - staging - 1, kEpilogueChain);
-    out[0].ends_piece = true;
+    out[0].ends_piece = !by_keys_;
     if (t.blocks > 0) out[0].waits[0] = wgmmas(2 * (before + t.blocks));
     std::uint32_t n = 1;
     Operation shared;
@@ -339,6 +353,8 @@ class FlashAttentionWgmma final : public TraceSource {
   FlashWgmmaConfig c_;
   AttentionLayout layout_;
   WgmmaAttentionTiles tiles_;
+  KeyGap key_gap_;
+  bool by_keys_ = false;  ///< repeats itself by steps over the keys, not by tiles
   Launch launch_;
   std::uint32_t row_bytes_ = 0;
   std::uint32_t scores_ = 0;   ///< of a thread and block

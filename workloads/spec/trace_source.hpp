@@ -25,13 +25,15 @@ struct StreamCursor {
   std::array<std::uint64_t, 8> state{};
 };
 
-/// A launch as a row of equal pieces: CTAs of a plain grid, or the tiles that persistent CTAs walk over.
+/// A launch as a row of equal pieces: CTAs of a plain grid, the tiles that persistent CTAs walk over, or the steps of
+/// all CTAs' loops.
 struct Repetition {
   std::uint64_t pieces = 0;   ///< 0 = the launch is not such a row
   std::uint64_t period = 1;   ///< pieces after which amounts and the pattern of addresses repeat
   std::uint64_t at_once = 0;  ///< pieces under way at once; 0 = as many as CTAs are resident
   std::uint64_t step = 1;     ///< whole steps alone can be left out, so that each CTA keeps its own pieces
   std::uint32_t marks = 0;    ///< operations with `ends_piece` in a piece; 0 = a piece ends with its CTA
+  bool is_all = true;         ///< nothing is done beside the pieces
 };
 
 class TraceSource {

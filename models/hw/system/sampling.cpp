@@ -13,6 +13,9 @@ namespace {
 /// A launch is shortened only where that spares at least this share of its pieces.
 constexpr double kWorthwhile = 0.3;
 constexpr std::uint64_t kMeasuredRounds = 2;
+/// Steps of a loop are short beside how far loops run apart, so more of them pass before and during the measurement.
+constexpr std::uint64_t kWarmSteps = 8;
+constexpr std::uint64_t kMeasuredSteps = 24;
 /// Bytes that pass before and during the measurement, in sizes of the L2: dirty lines leave it only when it is full.
 constexpr double kWarmFills = 1.5;
 constexpr double kMeasuredFills = 0.75;
@@ -62,13 +65,19 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
   const double bytes = launch.work.compulsory_read_bytes + launch.work.compulsory_write_bytes;
   const double fill =
       bytes > 0 ? static_cast<double>(gpu.l2.size_bytes) / bytes * static_cast<double>(r.pieces) : 0;  // in pieces
-  const auto warm = std::max(round + round / 2, static_cast<std::uint64_t>(kWarmFills * fill));
+  const auto warm =
+      std::max(r.is_all ? round + round / 2 : kWarmSteps * round, static_cast<std::uint64_t>(kWarmFills * fill));
   SamplingPlan plan;
   plan.pieces = r.pieces;
-  plan.window =
-      window_of(std::max(kMeasuredRounds * round, static_cast<std::uint64_t>(kMeasuredFills * fill)), round, r.period);
+  plan.window = window_of(std::max((r.is_all ? kMeasuredRounds : kMeasuredSteps) * round,
+                                   static_cast<std::uint64_t>(kMeasuredFills * fill)),
+                          round, r.period);
   plan.first = round_up(warm + plan.window, round);
-  const std::uint64_t kept = plan.first + round + round / 2;
+  std::uint64_t kept = plan.first + round + round / 2;
+  if (!r.is_all && r.step > round) {
+    // Loops that wait for their turn have the same gap, and the first must still be at work when the measurement ends.
+    kept = std::max(kept, (plan.first + round) * r.step / round);
+  }
   if (r.pieces <= kept) {
     return std::nullopt;
   }
@@ -76,6 +85,7 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
   if (static_cast<double>(plan.count) < kWorthwhile * static_cast<double>(r.pieces)) {
     return std::nullopt;
   }
+  plan.pieces_are_all = r.is_all;
   const std::uint64_t marks = std::max(1U, r.marks);
   // In the middle of a round's burst of ends, where a few more or fewer matter least.
   plan.mark_end = (plan.first - round / 2) * marks;
@@ -108,7 +118,7 @@ Result extrapolate(const Result& shortened, const Result& begin, const Result& e
   for (std::size_t i = 0; i < kNumCounters; ++i) {
     const auto c = static_cast<Counter>(i);
     const auto whole = static_cast<double>(shortened.counters[c]);
-    const bool by_trace = std::find(kByTrace.begin(), kByTrace.end(), c) != kByTrace.end();
+    const bool by_trace = plan.pieces_are_all && std::find(kByTrace.begin(), kByTrace.end(), c) != kByTrace.end();
     const double added = by_trace
                              ? pieces * whole
                              : rounds * (static_cast<double>(end.counters[c]) - static_cast<double>(begin.counters[c]));

@@ -21,6 +21,7 @@ struct SamplingPlan {
   std::uint64_t window = 0;      ///< pieces that finish between the two marks below
   std::uint64_t mark_begin = 0;  ///< ends of pieces at which the measurement begins
   std::uint64_t mark_end = 0;
+  bool pieces_are_all = true;  ///< Repetition::is_all
 };
 
 /// What to leave out; nothing when the launch is short or does not repeat. The start is simulated until the bytes that
