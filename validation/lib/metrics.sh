@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced. available_metrics LIST OUTDIR: of the comma-separated metrics LIST those that this GPU's ncu offers; says which it does not.
 available_metrics() {
   [ -s "$2/metrics.txt" ] || ncu --query-metrics 2>/dev/null | cut -d' ' -f1 > "$2/metrics.txt"
