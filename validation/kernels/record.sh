@@ -14,13 +14,11 @@ while [ $# -gt 0 ]; do
     *) echo "record.sh: unknown option $1" >&2; exit 2 ;;
   esac
 done
+. "$here/../lib/metrics.sh"
 mkdir -p "$out" || exit 1
 nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu --format=csv > "$out/nvidia_smi.csv"
 "$bin" suite "$suite" --out "$out/timed.csv" > "$out/check.log" 2>&1 || echo "record.sh: the check failed, see check.log" >&2
-# Metrics that exist only on some chips are asked for only where they are listed.
-ncu --query-metrics 2>/dev/null | cut -d' ' -f1 > "$out/metrics.txt"
-metrics=$(python3 "$here/join_profile.py" --metrics | tr , '\n' | while read -r m; do
-  grep -qx "${m%%.*}" "$out/metrics.txt" && printf '%s,' "$m" || echo "record.sh: no metric $m here" >&2; done | sed 's/,$//')
+metrics=$(available_metrics "$(python3 "$here/join_profile.py" --metrics)" "$out")
 timeout 420 ncu --clock-control none --profile-from-start off --csv --page raw --print-units base \
   --metrics "$metrics" \
   "$bin" suite "$suite" --profile --out "$out/profiled.csv" > "$out/ncu.csv" 2> "$out/ncu.log"

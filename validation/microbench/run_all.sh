@@ -41,7 +41,7 @@ nvidia-smi --query-gpu=name,driver_version,vbios_version,clocks.max.sm,clocks.ma
 failed=""
 for p in $programs; do
   [ "$p" = origin ] && continue
-  start=$(date +%s.%N)
+  start=$(date +%s%N)
   if timeout 60 "$bin/$p" --out "$out/$p.csv.part" --reps "$reps"; then
     mv "$out/$p.csv.part" "$out/$p.csv"
   else
@@ -49,7 +49,8 @@ for p in $programs; do
     failed="$failed $p"
     mv "$out/$p.csv.part" "$out/$p.failed" 2>/dev/null
   fi
-  printf '%-16s %6.1f s\n' "$p" "$(echo "$(date +%s.%N) - $start" | bc 2>/dev/null || echo 0)"
+  ms=$((($(date +%s%N) - start) / 1000000))
+  printf '%-16s %4d.%03d s\n' "$p" $((ms / 1000)) $((ms % 1000))
 done
 nvidia-smi --query-gpu=clocks.sm,temperature.gpu,power.draw --format=csv >> "$out/nvidia_smi.csv"
 [ "$counters" = 1 ] && "$here/run_counters.sh" "$out" "$bin"

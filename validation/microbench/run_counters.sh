@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reads hardware counters of single launches with ncu (no clock control, caches left alone).
 #   run_counters.sh OUTDIR BINDIR [NAME...]
-# NAME: only these profiles (lrc, lrc_units, lrc_cold, empty, first_touch, first_touch_warm, hbm_traffic, ...).
+# NAME: only these profiles (lrc, lrc_units, lrc_cold, empty, first_touch, first_touch_warm, hbm_traffic, partial_stores, ...).
 # Leaves ncu's raw pages in X_ncu.csv, and X_counters.csv: the same with the names of the program's own rows.
 set -u
 out=$1 bin=$2; shift 2
@@ -34,6 +34,8 @@ profile first_touch 'touch.*' all "$base" "$bin/first_touch" --out "$out/first_t
 profile first_touch_warm 'touch.*' none "$base" "$bin/first_touch" --out /dev/null
 profile hbm_traffic 'traffic.*' none "$memory" "$bin/hbm_traffic" --out "$out/hbm_traffic_under_ncu.csv"
 profile hbm_traffic_hits 'traffic.*' none "$hits" "$bin/hbm_traffic" --out /dev/null
+profile partial_stores 'store.*' none "$memory" "$bin/partial_stores" --single --out "$out/partial_stores_under_ncu.csv"
+profile partial_stores_hits 'store.*' none "$hits" "$bin/partial_stores" --single --out /dev/null
 profile clocks 'traffic.*' none "$clocks" "$bin/hbm_traffic" --out /dev/null
 command -v python3 >/dev/null && python3 "$(dirname "$0")/join_counters.py" "$out"
 exit 0

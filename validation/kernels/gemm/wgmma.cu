@@ -278,6 +278,7 @@ void launch(const char* name, void (*kernel)(WgmmaArgs), const GemmCase& c, Prob
   }
 STRATA_FOR_LAYOUTS(WGMMA, 256, 4, 2)
 STRATA_FOR_LAYOUTS(WGMMA, 256, 4, 1)
+STRATA_FOR_LAYOUTS(WGMMA, 192, 4, 1)
 STRATA_FOR_LAYOUTS(WGMMA, 128, 6, 2)
 
 void add_gemm_wgmma(Catalogue& catalogue) {
@@ -297,7 +298,9 @@ void add_gemm_wgmma(Catalogue& catalogue) {
   STRATA_FOR_LAYOUTS(ADD, 256, 4, 1)
   kind.teaches = "TMA and wgmma, persistent; two CTAs share B by multicast";
   STRATA_FOR_LAYOUTS(ADD, 256, 4, 2)
-  kind.teaches = "the same with 128x128 tiles and six stages: more tiles for small outputs";
+  kind.teaches = "128x192 tiles: no cluster, where 128x256 tiles would leave the last wave nearly empty";
+  STRATA_FOR_LAYOUTS(ADD, 192, 4, 1)
+  kind.teaches = "two CTAs share B; 128x128 tiles and six stages: more tiles for small outputs";
   STRATA_FOR_LAYOUTS(ADD, 128, 6, 2)
 #undef ADD
 }

@@ -28,6 +28,10 @@ __device__ __forceinline__ void multiply(uint32_t (&d)[N / 2], uint64_t da, uint
     asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" WG_R128 "}, %128, %129, 1,1,1, %130, %131;"
                  : WG_D128(0)
                  : "l"(da), "l"(db), "n"(TURN_A), "n"(TURN_B));
+  if constexpr (N == 192)
+    asm volatile("wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 {" WG_R96 "}, %96, %97, 1,1,1, %98, %99;"
+                 : WG_D96(0)
+                 : "l"(da), "l"(db), "n"(TURN_A), "n"(TURN_B));
   if constexpr (N == 128)
     asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {" WG_R64 "}, %64, %65, 1,1,1, %66, %67;"
                  : WG_D64(0)

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Runs library kernels through PyTorch, to be timed or to be profiled by ncu.
+
+  launches.py --list
+  launches.py --time OUT.csv [--only WORD]   medians with flushed L2: case,op,dtype,shape,event_median_us
+  launches.py --profile [--only WORD]        every case once, in an NVTX range of its name, between cudaProfilerStart and Stop
+
+A case's name is the label that `strata predict --from ncu` reads (docs/guide/profiles.md).
+"""
+import argparse
+import csv
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "tf32": torch.float32}
+BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+FLUSH_BYTES = 256 << 20  # four times the L2
+
+
+def random(dtype, *shape):
+    return torch.randn(*shape, device="cuda", dtype=TYPES[dtype])
+
+
+def gemm(dtype, m, n, k, layout):
+    """Layout letters as cuBLAS prints them: T first is a weight of N x K, T second an activation of K x M."""
+    if dtype == "int8":
+        a = torch.randint(-64, 64, (m, k), device="cuda", dtype=torch.int8)
+        b = torch.randint(-64, 64, (n, k), device="cuda", dtype=torch.int8)
+        return lambda: torch._int_mm(a, b.t())
+    if dtype == "fp8":
+        a, b = (torch.randn(r, k, device="cuda").to(torch.float8_e4m3fn) for r in (m, n))
+        one = torch.ones((), device="cuda")
+        return lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16)
+    a = random(dtype, k, m).t() if layout[1] == "T" else random(dtype, m, k)
+    b = random(dtype, n, k).t() if layout[0] == "T" else random(dtype, k, n)
+    def run():
+        torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+        return torch.mm(a, b)
+    return run
+
+
+def attention(dtype, backend, b, h, kv_heads, q, kv, d, causal):
+    query, key, value = random(dtype, b, h, q, d), random(dtype, b, kv_heads, kv, d), random(dtype, b, kv_heads, kv, d)
+    def run():
+        with sdpa_kernel(BACKENDS[backend]):
+            return F.scaled_dot_product_attention(query, key, value, is_causal=causal, enable_gqa=kv_heads != h)
+    return run
+
+
+def rowwise(op, dtype, rows, cols):
+    x = random(dtype, rows, cols)
+    y, weight, bias = random(dtype, rows, cols), random(dtype, cols), random(dtype, cols)
+    return {
+        "add": lambda: x + y,
+        "mul": lambda: x * y,
+        "gelu": lambda: F.gelu(x),
+        "silu": lambda: F.silu(x),
+        "transpose": lambda: x.t().contiguous(),
+        "softmax": lambda: F.softmax(x, -1),
+        "layernorm": lambda: F.layer_norm(x, (cols,), weight, bias),
+        "rmsnorm": lambda: F.rms_norm(x, (cols,), weight),
+    }[op]
+
+
+def cases():
+    """(name, op, dtype, shape, maker) of every case, in the order in which they run."""
+    out = []
+    def add_gemm(dtype, m, n, k, layout="TN"):
+        out.append((f"gemm_{dtype}_{layout}_{m}x{n}x{k}", "gemm", dtype, f"{m},{n},{k},{layout}", lambda: gemm(dtype, m, n, k, layout)))
+    def add_attention(backend, b, h, kv_heads, q, kv, d, causal):
+        name = f"attn_{backend}_b{b}_h{h}_{kv_heads}_q{q}_k{kv}_d{d}_{'c' if causal else 'f'}"
+        shape = f"{b},{h},{kv_heads},{q},{kv},{d},{int(causal)},{backend}"
+        out.append((name, "attention", "bf16", shape, lambda: attention("bf16", backend, b, h, kv_heads, q, kv, d, causal)))
+    def add_rows(op, dtype, rows, cols):
+        out.append((f"{op}_{dtype}_{rows}x{cols}", op, dtype, f"{rows},{cols}", lambda: rowwise(op, dtype, rows, cols)))
+
+    for size in (1024, 2048, 3072, 4096, 8192):
+        add_gemm("bf16", size, size, size)
+    for m, n, k in ((1, 4096, 4096), (16, 6144, 4096), (64, 4096, 14336), (256, 8192, 8192), (2048, 14336, 4096), (4096, 4096, 14336),
+                    (16384, 4096, 1024), (2048, 2048, 32768), (1000, 1000, 1000), (4095, 4095, 4095), (300, 5000, 700)):
+        add_gemm("bf16", m, n, k)
+    add_gemm("bf16", 4096, 4096, 4096, "NN")
+    add_gemm("bf16", 4096, 4096, 4096, "NT")
+    for size in (2048, 4096):
+        for dtype in ("fp16", "tf32", "fp32", "int8", "fp8"):
+            add_gemm(dtype, size, size, size)
+    for backend in ("flash", "cudnn"):
+        for d, h in ((64, 32), (128, 16)):
+            for causal in (False, True):
+                add_attention(backend, 8, h, h, 2048, 2048, d, causal)
+        add_attention(backend, 1, 16, 16, 8192, 8192, 128, True)
+    add_attention("cudnn", 2, 32, 8, 4096, 4096, 128, True)
+    add_attention("flash", 16, 32, 32, 1, 8192, 128, False)
+    for op, dtype, rows, cols in (("add", "bf16", 4096, 4096), ("add", "bf16", 16384, 16384), ("add", "fp32", 8192, 8192), ("mul", "bf16", 1024, 2048),
+                                  ("gelu", "bf16", 8192, 14336), ("silu", "fp32", 8192, 4096), ("transpose", "bf16", 2048, 2048),
+                                  ("transpose", "bf16", 8192, 8192), ("transpose", "fp32", 4096, 4096), ("transpose", "bf16", 1024, 50000),
+                                  ("softmax", "bf16", 8192, 4096), ("softmax", "bf16", 32768, 1024), ("softmax", "fp32", 4096, 16384),
+                                  ("layernorm", "bf16", 4096, 4096), ("layernorm", "bf16", 16384, 5120), ("layernorm", "fp32", 8192, 2048),
+                                  ("rmsnorm", "bf16", 4096, 4096), ("rmsnorm", "bf16", 32768, 2048)):
+        add_rows(op, dtype, rows, cols)
+    return out
+
+
+def median_us(work, flush):
+    times = []
+    for repetition in range(13):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        flush.fill_(repetition)
+        begin.record()
+        work()
+        end.record()
+        end.synchronize()
+        times.append(1e3 * begin.elapsed_time(end))
+    times = sorted(times[2:])
+    return times[len(times) // 2]
+
+
+def profile(name, work):
+    work()
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    torch.cuda.nvtx.range_push(name)
+    work()
+    torch.cuda.synchronize()
+    torch.cuda.nvtx.range_pop()
+    torch.cuda.profiler.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--time")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    chosen = [c for c in cases() if options.only in c[0]]
+    if options.list:
+        print("\n".join(c[0] for c in chosen))
+        return 0
+    if options.profile == bool(options.time):
+        parser.error("give either --time FILE or --profile")
+    rows = []
+    flush = torch.empty(FLUSH_BYTES, device="cuda", dtype=torch.uint8) if options.time else None
+    for name, op, dtype, shape, make in chosen:
+        torch.cuda.empty_cache()
+        try:
+            work = make()
+            if options.profile:
+                profile(name, work)
+            else:
+                rows.append([name, op, dtype, shape, f"{median_us(work, flush):.3f}"])
+        except RuntimeError as error:
+            print(f"launches.py: {name} left out: {str(error).splitlines()[0]}", file=sys.stderr)
+    if options.time:
+        with open(options.time, "w", newline="") as f:
+            writer = csv.writer(f, lineterminator="\n")
+            writer.writerow(["case", "op", "dtype", "shape", "event_median_us"])
+            writer.writerows(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
