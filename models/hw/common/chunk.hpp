@@ -95,6 +95,7 @@ static_assert(sizeof(Chunk) == 64);
 struct Transfer {
   std::uint32_t remaining = 0;  ///< chunks not yet done
   std::uint32_t unsent = 0;     ///< stores: chunks that have not left the SM
+  std::uint32_t path_bytes = 0;  ///< loads to registers: what a sector that comes takes of the LSU's data path
   Tick done_at = 0;
   std::uint64_t signals = 0;  ///< packed by the SM: what to signal, for whom
   std::uint64_t signals2 = 0;

@@ -203,6 +203,8 @@ class Sm {
   // sm_memory.cpp
   void start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  /// Time that a global access takes of the data path, in bytes of it; `sectors` are all that its lanes touch.
+  [[nodiscard]] std::int64_t data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const;
   /// Stores of `lines_` leave their sectors in L1.
   void keep_stored_lines();
   [[nodiscard]] std::uint32_t l1_set(std::uint32_t line) const { return (line ^ (line >> 9)) % l1_sets_; }
@@ -246,8 +248,8 @@ class Sm {
   std::array<Smsp, kSmsps> smsps_;
   Resource lsu_;
   Resource l1_tags_port_;
-  Resource smem_read_;
-  Resource smem_fill_;
+  Resource smem_read_;  ///< the LSU's data path: loads and stores of shared and global memory, operands of wgmma
+  Resource smem_fill_;  ///< what cp.async and TMA bring
   Resource tma_;        ///< takes one operation after another
   Resource tma_bytes_;  ///< asks for their rows and bytes
   Resource dsmem_;

@@ -4,6 +4,7 @@
 
 #include "models/hw/sm/sm.hpp"
 #include "sim/base/error.hpp"
+#include "workloads/spec/bank_wavefronts.hpp"
 
 namespace strata {
 
@@ -212,9 +213,14 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   flush();
   counters.add(Counter::kL1GlobalLoadSectors, sectors_seen);
   counters.add(Counter::kL1GlobalLoadHitSectors, sectors_hit);
-  // Data of hits leaves through the same port as shared memory.
-  const Tick data = sectors_hit > 0 ? smem_read_.reserve(now, std::int64_t{sectors_hit} * kSectorBytes) : now;
+  // Data of hits passes now, other sectors when they come.
   Transfer& loaded = context().transfers[transfer];
+  Tick data = now;
+  if (!to_smem && sectors_seen > 0) {
+    const std::int64_t bytes = data_path_bytes(op, stream, sectors_seen);
+    data = sectors_hit > 0 ? smem_read_.reserve(now, bytes * sectors_hit / sectors_seen) : now;
+    loaded.path_bytes = static_cast<std::uint32_t>(bytes / sectors_seen);
+  }
   loaded.done_at = std::max({lsu_done, tags_done, data, issued}) + hit_latency;
   loaded.served = ServedBy::kL1;
   if (loaded.remaining == 0) {
@@ -222,6 +228,23 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   } else {
     pump();
   }
+}
+
+std::int64_t Sm::data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const {
+  const MemoryRef& m = op.mem;
+  const std::uint32_t requests = requests_of(op, stream);
+  std::int64_t wavefronts = std::max<std::int64_t>(requests, (sectors * kSectorBytes + kLineBytes - 1) / kLineBytes);
+  if (m.pattern == Pattern::kBox && m.lane_pitch > 0) {
+    const std::uint32_t per_row = std::max(1U, std::min(m.row_bytes, kLineBytes) / static_cast<std::uint32_t>(m.lane_pitch));
+    wavefronts = std::int64_t{requests} *
+                 bank_wavefronts(m.address, m.lane_pitch, per_row, m.row_pitch, kWarpLanes, m.lane_bytes);
+  } else if (m.pattern == Pattern::kLanes && m.lane_pitch != m.lane_bytes) {
+    wavefronts = std::int64_t{requests} * bank_wavefronts(m.address, m.lane_pitch, kWarpLanes, 0, m.lanes, m.lane_bytes);
+  } else if (m.pattern == Pattern::kTable) {
+    const auto addresses = environment_->source->lane_addresses(m.table_index);
+    wavefronts = bank_wavefronts(addresses.first(std::min<std::size_t>(m.lanes, addresses.size())), m.lane_bytes);
+  }
+  return wavefronts * config().smem.read_bytes_per_cycle;
 }
 
 void Sm::keep_stored_lines() {
@@ -248,6 +271,7 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
   const std::uint32_t transfer = new_transfer(slot, stream_index, op);
   const Tick now = context().now();
   Tick ready = issued;
+  std::int64_t path_bytes = 0;  // of a sector
   if (bulk) {
     std::int64_t bytes = 0;
     for (const LineAccess& a : lines_) {
@@ -258,6 +282,11 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
   } else {
     context().counters.add(Counter::kGlobalRequests, requests_of(op, stream));
     ready = std::max(ready, l1_tags_port_.reserve(now, static_cast<std::int64_t>(lines_.size()) * kScale));
+    std::uint32_t touched = 0;
+    for (const LineAccess& a : lines_) {
+      touched += count_sectors(a.mask);
+    }
+    path_bytes = touched > 0 ? data_path_bytes(op, stream, touched) / touched : 0;
     if (op.mem.dir == MemDir::kStore) {
       keep_stored_lines();
     }
@@ -277,7 +306,8 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
     sectors += c.sectors;
     ++t.remaining;
     ++t.unsent;
-    store_queue_.push(QueuedChunk{handle, ready});
+    const Tick data = path_bytes > 0 ? smem_read_.reserve(now, path_bytes * c.sectors) : now;
+    store_queue_.push(QueuedChunk{handle, std::max(ready, data)});
     ++store_chunks_queued_;
   }
   context().counters.add(Counter::kStoredSectors, sectors);
@@ -351,6 +381,9 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
     if (coupled > 0) {
       smem_read_.reserve(context().now(), coupled);
     }
+  }
+  if (const std::uint32_t path_bytes = context().transfers[transfer].path_bytes; path_bytes > 0) {
+    done = std::max(done, smem_read_.reserve(context().now(), std::int64_t{path_bytes} * sectors));
   }
   if (c.allocate_l1) {
     for (std::uint32_t i = 0; i < c.count; ++i) {
