@@ -1,6 +1,5 @@
-// The LSU: coalescing, L1, cp.async and stores.
+// The LSU: coalescing, L1, cp.async and what comes back. Stores: sm_store.cpp.
 #include <algorithm>
-#include <span>
 
 #include "models/hw/sm/sm.hpp"
 #include "sim/base/error.hpp"
@@ -235,91 +234,16 @@ std::int64_t Sm::data_path_bytes(const Operation& op, const Stream& stream, std:
   const std::uint32_t requests = requests_of(op, stream);
   std::int64_t wavefronts = std::max<std::int64_t>(requests, (sectors * kSectorBytes + kLineBytes - 1) / kLineBytes);
   if (m.pattern == Pattern::kBox && m.lane_pitch > 0) {
-    const std::uint32_t per_row = std::max(1U, std::min(m.row_bytes, kLineBytes) / static_cast<std::uint32_t>(m.lane_pitch));
     wavefronts = std::int64_t{requests} *
-                 bank_wavefronts(m.address, m.lane_pitch, per_row, m.row_pitch, kWarpLanes, m.lane_bytes);
+                 bank_wavefronts(m.address, m.lane_pitch, lanes_of_row(m), m.row_pitch, kWarpLanes, m.lane_bytes);
   } else if (m.pattern == Pattern::kLanes && m.lane_pitch != m.lane_bytes) {
-    wavefronts = std::int64_t{requests} * bank_wavefronts(m.address, m.lane_pitch, kWarpLanes, 0, m.lanes, m.lane_bytes);
+    wavefronts =
+        std::int64_t{requests} * bank_wavefronts(m.address, m.lane_pitch, kWarpLanes, 0, m.lanes, m.lane_bytes);
   } else if (m.pattern == Pattern::kTable) {
     const auto addresses = environment_->source->lane_addresses(m.table_index);
     wavefronts = bank_wavefronts(addresses.first(std::min<std::size_t>(m.lanes, addresses.size())), m.lane_bytes);
   }
   return wavefronts * config().smem.read_bytes_per_cycle;
-}
-
-void Sm::keep_stored_lines() {
-  // Written through, and kept: what was stored is valid, the rest of the line is fetched when it is read.
-  for (const LineAccess& access : lines_) {
-    const std::uint32_t set = l1_set(access.line);
-    std::uint32_t index = l1_.find(set, access.line);
-    if (index == TagArray::kMiss) {
-      TagArray::Victim victim;
-      index = l1_.allocate(set, access.line, victim);
-    } else {
-      l1_.touch(index);
-    }
-    if (index != TagArray::kMiss) {
-      l1_.add_valid(index, static_cast<std::uint32_t>(access.mask & ~l1_.pending(index)));
-    }
-  }
-}
-
-void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
-  const Stream& stream = ctas_[slot].streams[stream_index];
-  collect_lines(op, stream);
-  const bool bulk = op.kind == OpKind::kTma;
-  const std::uint32_t transfer = new_transfer(slot, stream_index, op);
-  const Tick now = context().now();
-  Tick ready = issued;
-  std::int64_t path_bytes = 0;  // of a sector
-  if (bulk) {
-    std::int64_t bytes = 0;
-    for (const LineAccess& a : lines_) {
-      bytes += std::int64_t{count_sectors(a.mask)} * kSectorBytes;
-    }
-    ready = std::max(ready, smem_read_.reserve(now, bytes)) + cycles(config().tma.store_latency_cycles);
-    context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
-  } else {
-    context().counters.add(Counter::kGlobalRequests, requests_of(op, stream));
-    ready = std::max(ready, l1_tags_port_.reserve(now, static_cast<std::int64_t>(lines_.size()) * kScale));
-    std::uint32_t touched = 0;
-    for (const LineAccess& a : lines_) {
-      touched += count_sectors(a.mask);
-    }
-    path_bytes = touched > 0 ? data_path_bytes(op, stream, touched) / touched : 0;
-    if (op.mem.dir == MemDir::kStore) {
-      keep_stored_lines();
-    }
-  }
-  Transfer& t = context().transfers[transfer];
-  std::uint32_t sectors = 0;
-  const std::span<const LineAccess> all(lines_);
-  for (std::size_t i = 0; i < all.size(); i += kChunkLines) {
-    const std::uint32_t handle = context().new_chunk();
-    Chunk& c = context().chunks[handle];
-    c.sm = index_;
-    c.partition = port_->partition;
-    c.transfer = transfer;
-    c.write = true;
-    c.atomic = op.mem.dir == MemDir::kAtomic || op.mem.dir == MemDir::kReduce;
-    context().set_lines(c, all.subspan(i, std::min<std::size_t>(kChunkLines, all.size() - i)));
-    sectors += c.sectors;
-    ++t.remaining;
-    ++t.unsent;
-    const Tick data = path_bytes > 0 ? smem_read_.reserve(now, path_bytes * c.sectors) : now;
-    store_queue_.push(QueuedChunk{handle, std::max(ready, data)});
-    ++store_chunks_queued_;
-  }
-  context().counters.add(Counter::kStoredSectors, sectors);
-  if (t.remaining == 0) {  // nothing in range
-    t.done_at = issued;
-    t.counts_in_stream = true;
-    ++ctas_[slot].outstanding;
-    context().post(issued, EventKind::kTransferDone, index_, transfer);
-    return;
-  }
-  ++ctas_[slot].outstanding;  // until the last chunk has left the SM
-  pump();
 }
 
 void Sm::pump() {
@@ -342,7 +266,7 @@ void Sm::pump() {
     }
     store_queue_.pop();
     ++store_chunks_sent_;
-    const Tick sent = port_->write.reserve(std::max(now, q.earliest), std::int64_t{c.sectors} * kSectorBytes);
+    const Tick sent = port_->write.reserve(std::max(now, q.earliest), c.flit_bytes());
     const Tick translation = port_->tlb->look_up(port_->gpc, context().line(c, 0), context().now());
     context().post(sent + port_->request_latency + translation, EventKind::kWriteAtL2, 0, q.chunk);
     Transfer& t = context().transfers[c.transfer];
