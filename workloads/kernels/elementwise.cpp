@@ -253,6 +253,8 @@ class Elementwise final : public TraceSource {
       op.mem.rows = static_cast<std::uint32_t>(piece);
       op.mem.row_bytes = static_cast<std::uint32_t>(bytes);
       op.mem.row_pitch = static_cast<std::int64_t>(o.inner * bytes);
+      op.mem.lane_bytes = static_cast<std::uint8_t>(bytes);
+      op.mem.lane_pitch = static_cast<std::int32_t>(bytes);  // a lane each
       count -= piece;
       first += piece;
     }

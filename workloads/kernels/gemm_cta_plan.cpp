@@ -16,6 +16,7 @@ constexpr std::uint32_t kBarrierSteps = 8;     ///< dependent steps of a CTA bar
 constexpr std::uint32_t kLineBytes = 128;      ///< one shared-memory wavefront
 constexpr std::uint32_t kCodeBytes = 12288;    ///< SASS size of such kernels
 constexpr std::uint32_t kAsyncLeastBytes = 4;  ///< narrowest cp.async
+constexpr std::uint32_t kStagedBytes = 16;     ///< of a lane's STS
 
 std::uint32_t u32(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
@@ -139,6 +140,8 @@ class Planner {
     op.mem.pattern = Pattern::kBox;
     op.mem.lane_bytes = static_cast<std::uint8_t>(lane);
     op.mem.policy = !registers && lane == 16 ? CachePolicy::kBypassL1 : CachePolicy::kDefault;
+    // A lane brings what it will store at once, element after element where the matrix is not aligned to more.
+    if (registers && !transposes_k_) op.mem.lane_pitch = kStagedBytes;
   }
 
   void plan_loads() {
@@ -164,7 +167,7 @@ class Planner {
     const auto add = [&](const OperandView& view, std::uint32_t rows) {
       const std::uint32_t bytes = tile_bytes(view, rows);
       const std::uint32_t loaded = lane_bytes(view);
-      const std::uint32_t stored = transposed(view) ? view.element_bytes : 16U;
+      const std::uint32_t stored = transposed(view) ? view.element_bytes : kStagedBytes;
       const std::uint32_t stores = u32(ceil_div(bytes, std::uint64_t{stored} * 32 * config().warps()));
       const std::uint32_t packs = loaded < 4 ? u32(ceil_div(bytes, std::uint64_t{4} * 32 * config().warps())) : 0;
       op.pipe_work += stores;
@@ -210,7 +213,10 @@ class Planner {
     const std::uint32_t elements = plan_.rows_per_part * config().tile_n;
     const std::uint32_t staged_bytes = elements * config().staged_bytes;
     const std::uint32_t c_bytes = plan_.addresses.c_element_bytes;
-    const std::uint32_t lane = std::min(access_bytes(plan_.addresses.c_pitch_bytes), 16U);
+    const std::uint32_t elements_per_access =
+        std::max(1U, config().access_limit_bytes / plan_.addresses.a.element_bytes);
+    const std::uint32_t lane =
+        std::min({access_bytes(plan_.addresses.c_pitch_bytes), elements_per_access * c_bytes, 16U});
     const std::uint32_t stores = u32(ceil_div(std::uint64_t{elements} * c_bytes, std::uint64_t{lane} * 32 * warps));
     const std::uint32_t all = u32(ceil_div(std::uint64_t{elements} * costs.per_element_tenths, 10ULL * 32 * warps));
     const std::uint32_t minimum = stream_wavefronts(staged_bytes);

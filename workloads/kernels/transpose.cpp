@@ -95,6 +95,11 @@ CtaProgram program_of(const TransposeConfig& c) {
   for (std::uint32_t pass = 0; pass < passes; ++pass) {
     const double stores = static_cast<double>(kRowsOfWarp) / passes;
     out.steps.push_back(access_step(MemDir::kStore, y, kBits, pitch, stores, kWarps));
+    if (c.way == TransposeWay::kNaive) {  // the lanes of a store are a row each
+      MemoryRef& mem = out.steps.back().op.mem;
+      mem.lane_bytes = kBits / 8;
+      mem.lane_pitch = kSide * kBits / 8;
+    }
   }
   p.loops = {in, out};
   return p;

@@ -76,10 +76,10 @@ struct MemoryRef {
   std::uint32_t row_bytes = 0;    ///< bytes of a row that exist in the tensor; columns out of range are left out
   std::uint32_t oob_rows = 0;     ///< kBox loads: rows beyond the tensor. They are requested and delivered, but read no
                                   ///< new line: they fold onto the last row
-  std::int32_t lane_pitch = 0;    ///< bytes between lanes (kLanes)
+  std::int32_t lane_pitch = 0;    ///< bytes between lanes; kBox: within a row, 128 B of it a request, 0 = coalesced
   std::uint32_t table_index = 0;  ///< kTable
   std::uint16_t multicast = 0;    ///< TMA loads: cluster ranks that receive the data; 0 = this CTA only
-  std::uint8_t lane_bytes = 0;    ///< bytes per lane: 1, 2, 4, 8 or 16 (kLanes, kTable)
+  std::uint8_t lane_bytes = 0;    ///< bytes per lane: 1, 2, 4, 8 or 16
   std::uint8_t lanes = 32;        ///< active lanes per warp, lane 0 first (kLanes)
   MemSpace space = MemSpace::kGlobal;
   MemDir dir = MemDir::kLoad;

@@ -79,6 +79,7 @@ struct alignas(64) Chunk {
   std::uint8_t partition = 0;     ///< near partition of the requester
   std::uint8_t outstanding = 0;   ///< pieces (HBM, fabric, merged lines) still on their way
   std::uint8_t deliveries = 0;    ///< SMs still to be reached
+  std::uint8_t mask_flits = 0;    ///< stores: byte masks of lines of which a sector is covered in part
   ServedBy served = ServedBy::kL2;
   bool write : 1 = false;
   bool replied : 1 = false;      ///< has left the L2, or will at `ready`
@@ -88,13 +89,18 @@ struct alignas(64) Chunk {
   bool fills_smem : 1 = false;  ///< lands in shared memory (TMA, cp.async)
   bool atomic : 1 = false;
   Tick ready = 0;  ///< latest known time at which all its lines are at the near partition
+
+  /// What a store takes of the ports on its way (measured: one flit a sector and one more for a line with partial
+  /// sectors, at the port of an SM and of all SMs, whatever part of them is stored).
+  [[nodiscard]] std::int64_t flit_bytes() const { return std::int64_t{sectors + mask_flits} * kSectorBytes; }
 };
 static_assert(sizeof(Chunk) == 64);
 
 /// An operation's memory work, done when its last chunk is.
 struct Transfer {
-  std::uint32_t remaining = 0;  ///< chunks not yet done
-  std::uint32_t unsent = 0;     ///< stores: chunks that have not left the SM
+  std::uint32_t remaining = 0;   ///< chunks not yet done
+  std::uint32_t unsent = 0;      ///< stores: chunks that have not left the SM
+  std::uint32_t path_bytes = 0;  ///< loads to registers: what a sector that comes takes of the LSU's data path
   Tick done_at = 0;
   std::uint64_t signals = 0;  ///< packed by the SM: what to signal, for whom
   std::uint64_t signals2 = 0;

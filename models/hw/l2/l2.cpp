@@ -10,6 +10,9 @@ namespace strata {
 namespace {
 /// HBM replaces at most about 16 lines of a partition in a cycle: a quarter of the time to replace all of them.
 constexpr std::int64_t kTurnoverShare = 64;
+/// A home slice reads what a partial sector leaves as it was, and writes the sector: three times a whole one. Measured
+/// 2.3 and 3.8 times where few slices take all stores (one sector of every 4224 and 4096 B).
+constexpr std::int64_t kMergeBytes = 2 * kSectorBytes;
 }  // namespace
 
 L2::L2(Context& context, const AddressMap& map)
@@ -123,13 +126,14 @@ std::int64_t L2::bytes_of(const Chunk& chunk, std::uint32_t line_mask) const {
 }
 
 Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
-                    const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port) {
+                    const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port,
+                    std::int64_t extra_bytes) {
   const Tick now = context_.now();
   Tick done = now;
   Slice* slices = &slice(partition, 0);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::int64_t bytes = std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes;
+    const std::int64_t bytes = std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes + extra_bytes;
     done = std::max(done, (slices[slice_of[i]].*port).reserve(now, bytes));
   }
   return done;
@@ -370,7 +374,11 @@ void L2::write_at_near(std::uint32_t chunk) {
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition;
   const Tick now = context_.now();
-  const Tick done = take_ports(c, (1U << c.count) - 1, partition, places.slice, &Slice::write);
+  const std::uint32_t all = (1U << c.count) - 1;
+  const std::uint32_t homed = (partition == 0 ? ~places.homes : places.homes) & all;
+  const std::int64_t merge = c.mask_flits * kMergeBytes / c.count;
+  const Tick done = std::max(take_ports(c, homed, partition, places.slice, &Slice::write, merge),
+                             take_ports(c, all & ~homed, partition, places.slice, &Slice::write));
   std::uint32_t far = 0;
   for (std::uint32_t i = 0; i < c.count; ++i) {
     const std::uint8_t mask = context_.mask(c, i);
@@ -401,7 +409,9 @@ void L2::write_at_near(std::uint32_t chunk) {
   c.ready = std::max({c.ready, done + hit_latency_, store_room_});
   if (far != 0) {
     places_.keep(chunk);
-    const Tick crossed = fabric_[partition ^ 1U].reserve(now + hit_latency_, bytes_of(c, far)) + fabric_latency_;
+    const std::int64_t masks = std::int64_t{std::popcount(far)} * c.mask_flits / c.count * kSectorBytes;
+    const Tick crossed =
+        fabric_[partition ^ 1U].reserve(now + hit_latency_, bytes_of(c, far) + masks) + fabric_latency_;
     context_.post(crossed, EventKind::kWriteAtHome, 0, chunk, far);
   } else {
     replies_.push_back(chunk);
@@ -412,7 +422,8 @@ void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   Chunk& c = context_.chunks[chunk];
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition ^ 1U;
-  const Tick done = take_ports(c, line_mask, partition, places.slice, &Slice::write);
+  const Tick done =
+      take_ports(c, line_mask, partition, places.slice, &Slice::write, c.mask_flits * kMergeBytes / c.count);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
     mark_dirty(places.tag[i], context_.mask(c, i), partition, places.set[i]);

@@ -67,9 +67,11 @@ class L2 {
   Slice& slice(std::uint32_t partition, std::uint32_t s) {
     return slices_[partition * map_.slices_per_partition() + s];
   }
-  /// Books a data port of the slices that hold the lines of `line_mask`; returns when the last one is done.
+  /// Books a data port of the slices that hold the lines of `line_mask`, each for its sectors and `extra_bytes`;
+  /// returns when the last one is done.
   Tick take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
-                  const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port);
+                  const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port,
+                  std::int64_t extra_bytes = 0);
   /// Counts a read that SMs sent, of which `hit_sectors` need no fetch.
   void count_read(const Chunk& c, std::uint32_t hit_sectors);
   /// The sectors of line `i` that come with those of `mask`: pairs from HBM, themselves from the other partition.

@@ -6,6 +6,7 @@
 /// Not modelled: instruction fetch beyond the cold start, operand collectors, divergence (docs/model/sm.md).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -41,6 +42,11 @@ inline constexpr std::uint32_t kWarpLanes = 32;
   const auto lo = static_cast<std::uint32_t>(first / kSectorBytes);
   const auto hi = static_cast<std::uint32_t>(last / kSectorBytes);
   return static_cast<std::uint8_t>(((1U << (hi - lo + 1)) - 1) << lo);
+}
+
+/// Lanes of a request that share a row of a box, where they lie `lane_pitch` apart.
+[[nodiscard]] constexpr std::uint32_t lanes_of_row(const MemoryRef& m) {
+  return std::max(1U, std::min(m.row_bytes, kLineBytes) / static_cast<std::uint32_t>(m.lane_pitch));
 }
 
 /// Ticks an SM spent for each reason; see StackReason.
@@ -202,7 +208,12 @@ class Sm {
   [[nodiscard]] std::uint32_t completed(const Cta& cta, const Stream& stream, const Wait& w) const;
   // sm_memory.cpp
   void start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  /// Time that a global access takes of the data path, in bytes of it; `sectors` are all that its lanes touch.
+  [[nodiscard]] std::int64_t data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const;
+  // sm_store.cpp
   void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  /// Lines of the store's requests, `lines_` in all, of which a sector is covered in part: each brings its byte mask.
+  [[nodiscard]] std::size_t mask_flits(const Operation& op, const Stream& stream, std::size_t sectors) const;
   /// Stores of `lines_` leave their sectors in L1.
   void keep_stored_lines();
   [[nodiscard]] std::uint32_t l1_set(std::uint32_t line) const { return (line ^ (line >> 9)) % l1_sets_; }
@@ -246,8 +257,8 @@ class Sm {
   std::array<Smsp, kSmsps> smsps_;
   Resource lsu_;
   Resource l1_tags_port_;
-  Resource smem_read_;
-  Resource smem_fill_;
+  Resource smem_read_;  ///< the LSU's data path: loads and stores of shared and global memory, operands of wgmma
+  Resource smem_fill_;  ///< what cp.async and TMA bring
   Resource tma_;        ///< takes one operation after another
   Resource tma_bytes_;  ///< asks for their rows and bytes
   Resource dsmem_;

@@ -245,14 +245,8 @@ Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation
       op.kind != OpKind::kCpAsync) {
     const bool interleaved = op.kind == OpKind::kCompute || op.kind == OpKind::kMmaSync;
     const Tick arrival = interleaved ? stream.started : context().now();
-    Tick port = arrival;
-    if (op.smem_read_wavefronts > 0) {
-      port = smem_read_.reserve(arrival, std::int64_t{op.smem_read_wavefronts} * config().smem.read_bytes_per_cycle);
-    }
-    if (op.smem_write_wavefronts > 0) {
-      port = std::max(port, smem_fill_.reserve(
-                                arrival, std::int64_t{op.smem_write_wavefronts} * config().smem.fill_bytes_per_cycle));
-    }
+    const std::int64_t wavefronts = std::int64_t{op.smem_read_wavefronts} + op.smem_write_wavefronts;
+    const Tick port = smem_read_.reserve(arrival, wavefronts * config().smem.read_bytes_per_cycle);
     result = std::max(result, port + cycles(config().smem.latency_cycles));
     if (op.kind == OpKind::kShared) {
       account(stream.reason, context().now(), port, StackReason::kSharedMemory);

@@ -1,9 +1,9 @@
-// The LSU: coalescing, L1, cp.async and stores.
+// The LSU: coalescing, L1, cp.async and what comes back. Stores: sm_store.cpp.
 #include <algorithm>
-#include <span>
 
 #include "models/hw/sm/sm.hpp"
 #include "sim/base/error.hpp"
+#include "workloads/spec/bank_wavefronts.hpp"
 
 namespace strata {
 
@@ -212,9 +212,14 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   flush();
   counters.add(Counter::kL1GlobalLoadSectors, sectors_seen);
   counters.add(Counter::kL1GlobalLoadHitSectors, sectors_hit);
-  // Data of hits leaves through the same port as shared memory.
-  const Tick data = sectors_hit > 0 ? smem_read_.reserve(now, std::int64_t{sectors_hit} * kSectorBytes) : now;
+  // Data of hits passes now, other sectors when they come.
   Transfer& loaded = context().transfers[transfer];
+  Tick data = now;
+  if (!to_smem && sectors_seen > 0) {
+    const std::int64_t bytes = data_path_bytes(op, stream, sectors_seen);
+    data = sectors_hit > 0 ? smem_read_.reserve(now, bytes * sectors_hit / sectors_seen) : now;
+    loaded.path_bytes = static_cast<std::uint32_t>(bytes / sectors_seen);
+  }
   loaded.done_at = std::max({lsu_done, tags_done, data, issued}) + hit_latency;
   loaded.served = ServedBy::kL1;
   if (loaded.remaining == 0) {
@@ -224,72 +229,21 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   }
 }
 
-void Sm::keep_stored_lines() {
-  // Written through, and kept: what was stored is valid, the rest of the line is fetched when it is read.
-  for (const LineAccess& access : lines_) {
-    const std::uint32_t set = l1_set(access.line);
-    std::uint32_t index = l1_.find(set, access.line);
-    if (index == TagArray::kMiss) {
-      TagArray::Victim victim;
-      index = l1_.allocate(set, access.line, victim);
-    } else {
-      l1_.touch(index);
-    }
-    if (index != TagArray::kMiss) {
-      l1_.add_valid(index, static_cast<std::uint32_t>(access.mask & ~l1_.pending(index)));
-    }
+std::int64_t Sm::data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const {
+  const MemoryRef& m = op.mem;
+  const std::uint32_t requests = requests_of(op, stream);
+  std::int64_t wavefronts = std::max<std::int64_t>(requests, (sectors * kSectorBytes + kLineBytes - 1) / kLineBytes);
+  if (m.pattern == Pattern::kBox && m.lane_pitch > 0) {
+    wavefronts = std::int64_t{requests} *
+                 bank_wavefronts(m.address, m.lane_pitch, lanes_of_row(m), m.row_pitch, kWarpLanes, m.lane_bytes);
+  } else if (m.pattern == Pattern::kLanes && m.lane_pitch != m.lane_bytes) {
+    wavefronts =
+        std::int64_t{requests} * bank_wavefronts(m.address, m.lane_pitch, kWarpLanes, 0, m.lanes, m.lane_bytes);
+  } else if (m.pattern == Pattern::kTable) {
+    const auto addresses = environment_->source->lane_addresses(m.table_index);
+    wavefronts = bank_wavefronts(addresses.first(std::min<std::size_t>(m.lanes, addresses.size())), m.lane_bytes);
   }
-}
-
-void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
-  const Stream& stream = ctas_[slot].streams[stream_index];
-  collect_lines(op, stream);
-  const bool bulk = op.kind == OpKind::kTma;
-  const std::uint32_t transfer = new_transfer(slot, stream_index, op);
-  const Tick now = context().now();
-  Tick ready = issued;
-  if (bulk) {
-    std::int64_t bytes = 0;
-    for (const LineAccess& a : lines_) {
-      bytes += std::int64_t{count_sectors(a.mask)} * kSectorBytes;
-    }
-    ready = std::max(ready, smem_read_.reserve(now, bytes)) + cycles(config().tma.store_latency_cycles);
-    context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));
-  } else {
-    context().counters.add(Counter::kGlobalRequests, requests_of(op, stream));
-    ready = std::max(ready, l1_tags_port_.reserve(now, static_cast<std::int64_t>(lines_.size()) * kScale));
-    if (op.mem.dir == MemDir::kStore) {
-      keep_stored_lines();
-    }
-  }
-  Transfer& t = context().transfers[transfer];
-  std::uint32_t sectors = 0;
-  const std::span<const LineAccess> all(lines_);
-  for (std::size_t i = 0; i < all.size(); i += kChunkLines) {
-    const std::uint32_t handle = context().new_chunk();
-    Chunk& c = context().chunks[handle];
-    c.sm = index_;
-    c.partition = port_->partition;
-    c.transfer = transfer;
-    c.write = true;
-    c.atomic = op.mem.dir == MemDir::kAtomic || op.mem.dir == MemDir::kReduce;
-    context().set_lines(c, all.subspan(i, std::min<std::size_t>(kChunkLines, all.size() - i)));
-    sectors += c.sectors;
-    ++t.remaining;
-    ++t.unsent;
-    store_queue_.push(QueuedChunk{handle, ready});
-    ++store_chunks_queued_;
-  }
-  context().counters.add(Counter::kStoredSectors, sectors);
-  if (t.remaining == 0) {  // nothing in range
-    t.done_at = issued;
-    t.counts_in_stream = true;
-    ++ctas_[slot].outstanding;
-    context().post(issued, EventKind::kTransferDone, index_, transfer);
-    return;
-  }
-  ++ctas_[slot].outstanding;  // until the last chunk has left the SM
-  pump();
+  return wavefronts * config().smem.read_bytes_per_cycle;
 }
 
 void Sm::pump() {
@@ -312,7 +266,7 @@ void Sm::pump() {
     }
     store_queue_.pop();
     ++store_chunks_sent_;
-    const Tick sent = port_->write.reserve(std::max(now, q.earliest), std::int64_t{c.sectors} * kSectorBytes);
+    const Tick sent = port_->write.reserve(std::max(now, q.earliest), c.flit_bytes());
     const Tick translation = port_->tlb->look_up(port_->gpc, context().line(c, 0), context().now());
     context().post(sent + port_->request_latency + translation, EventKind::kWriteAtL2, 0, q.chunk);
     Transfer& t = context().transfers[c.transfer];
@@ -351,6 +305,9 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
     if (coupled > 0) {
       smem_read_.reserve(context().now(), coupled);
     }
+  }
+  if (const std::uint32_t path_bytes = context().transfers[transfer].path_bytes; path_bytes > 0) {
+    done = std::max(done, smem_read_.reserve(context().now(), std::int64_t{path_bytes} * sectors));
   }
   if (c.allocate_l1) {
     for (std::uint32_t i = 0; i < c.count; ++i) {

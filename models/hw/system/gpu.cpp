@@ -329,7 +329,7 @@ void Gpu::dispatch(const Event& e) {
     case EventKind::kWriteAtL2: {
       if (e.b == 0) {
         const Chunk& c = context_.chunks[e.a];
-        const Tick through = crossbar_.send_store(c.sm, std::uint32_t{c.sectors} * kSectorBytes);
+        const Tick through = crossbar_.send_store(c.sm, static_cast<std::uint32_t>(c.flit_bytes()));
         if (through > context_.now() + context_.time.l2) {
           context_.post(through, EventKind::kWriteAtL2, 0, e.a, 1);
           break;

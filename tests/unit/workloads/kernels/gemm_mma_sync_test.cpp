@@ -75,6 +75,30 @@ TEST_CASE("GEMM mma.sync: rows that are not aligned to 4 bytes go through regist
   CHECK(uses(4097, OpKind::kMemory));
 }
 
+TEST_CASE("GEMM mma.sync: elements copied one by one lie 16 bytes apart, and results go out one by one",
+          "[workloads][gemm]") {
+  GemmMmaSyncConfig config = config_of(128, 128, 64);
+  config.copy = GemmCopy::kRegisters;
+  config.access_limit_bytes = 2;
+  const auto source = make_gemm_mma_sync(config, test::ampere_facts());
+  std::uint64_t loads = 0;
+  std::uint64_t stores = 0;
+  test::walk_cta(*source, 0, [&](const StreamId&, const Operation& op) {
+    if (op.kind != OpKind::kMemory) {
+      return;
+    }
+    CHECK(op.mem.lane_bytes == 2);
+    if (op.mem.dir == MemDir::kLoad) {
+      CHECK(op.mem.lane_pitch == 16);
+      loads += op.warp_insts;
+    } else {
+      stores += op.warp_insts;
+    }
+  });
+  CHECK(loads == 2U * 128 * 64 / 32);
+  CHECK(stores == 128U * 128 / 32);
+}
+
 TEST_CASE("GEMM mma.sync: without a swizzle, rows of 64 B meet in the banks four ways", "[workloads][gemm]") {
   GemmMmaSyncConfig config = config_of(128, 128, 32);
   const std::uint64_t free = test::trace_totals(*make_gemm_mma_sync(config, test::ampere_facts())).smem_wavefronts;
