@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "sim/config/gpu_description.hpp"
 #include "sim/config/gpu_fields.hpp"
@@ -12,6 +13,8 @@
 namespace strata {
 
 namespace {
+
+constexpr int kSectorBytes = 32;
 
 /// Collects problems under a key.
 class Problems {
@@ -85,9 +88,9 @@ void check_l2(const GpuConfig& c, Problems& p) {
   const L2Config& l2 = c.l2;
   p.expect(l2.slices % l2.partitions == 0, "l2.slices",
            fmt::format("{}: must be a multiple of l2.partitions (= {})", l2.slices, l2.partitions));
-  for (const auto& [key, line, sector] : {std::tuple{"l2.line_bytes", l2.line_bytes, l2.sector_bytes},
-                                          {"l1.line_bytes", c.l1.line_bytes, c.l1.sector_bytes}}) {
-    p.expect(line % sector == 0, key, fmt::format("{}: must be a multiple of the sector (= {})", line, sector));
+  for (const auto& [key, line] : {std::pair{"l2.line_bytes", l2.line_bytes}, {"l1.line_bytes", c.l1.line_bytes}}) {
+    p.expect(line % kSectorBytes == 0, key,
+             fmt::format("{}: must be a multiple of the sector (= {})", line, kSectorBytes));
   }
   p.expect(c.l1.line_bytes == l2.line_bytes, "l1.line_bytes",
            fmt::format("{}: must equal l2.line_bytes (= {})", c.l1.line_bytes, l2.line_bytes));
@@ -116,8 +119,8 @@ void check_hbm(const GpuConfig& c, Problems& p) {
            fmt::format("{}: must be a multiple of 8", h.pseudo_channel_bits));
   p.expect(h.row_bytes % h.burst_bytes == 0, "hbm.row_bytes",
            fmt::format("{}: must be a multiple of hbm.burst_bytes (= {})", h.row_bytes, h.burst_bytes));
-  p.expect(h.burst_bytes % c.l2.sector_bytes == 0 || c.l2.sector_bytes % h.burst_bytes == 0, "hbm.burst_bytes",
-           fmt::format("{}: must divide or be a multiple of l2.sector_bytes (= {})", h.burst_bytes, c.l2.sector_bytes));
+  p.expect(h.burst_bytes % kSectorBytes == 0 || kSectorBytes % h.burst_bytes == 0, "hbm.burst_bytes",
+           fmt::format("{}: must divide or be a multiple of the sector (= {})", h.burst_bytes, kSectorBytes));
   const double refresh_room = h.refresh == "per_bank" ? h.trefi_ns * h.bank_groups * h.banks_per_group : h.trefi_ns;
   p.expect(h.trfc_ns < refresh_room, "hbm.trfc_ns",
            fmt::format("{}: must be shorter than the {} ns between refreshes of a bank", h.trfc_ns, refresh_room));

@@ -45,21 +45,23 @@ struct SmConfig {
   double uniform_per_cycle_smsp;  ///< uniform-datapath instructions per cycle and SMSP
   double lsu_per_cycle_sm;        ///< LSU (load, store, shuffle, shared) warp instructions per cycle and SM
   int alu_latency_cycles;         ///< dependent arithmetic instruction
+  int fp16_latency_cycles;        ///< dependent half2 instruction
+  int fp64_latency_cycles;
   int mufu_latency_cycles;
-  int barrier_latency_cycles;   ///< last arrival at a CTA or named barrier to the release of its waiters
-  int mbarrier_latency_cycles;  ///< last arrival or byte at an mbarrier to a waiter that was polling
+  double barrier_arrival_cycles;   ///< of the SM's barrier unit, per warp that arrives at a CTA or named barrier
+  int barrier_latency_cycles;      ///< last arrival taken by that unit to the warps, the last one too, going on
+  double mbarrier_arrival_cycles;  ///< per arrival of a thread or of bytes at an mbarrier
+  int mbarrier_latency_cycles;     ///< last arrival at an mbarrier to the warps that wait for it going on
   int cluster_barrier_latency_cycles;
   int cta_launch_cycles;  ///< CTA assigned to an SM to its first instruction
   int cta_drain_cycles;   ///< last instruction of a CTA to its resources being free
   int setmaxnreg_cycles;
-  int instruction_cache_miss_cycles;  ///< first execution of code on an SM: cycles per 128 B line fetched
 };
 
 struct RegisterFileConfig {
   int registers;        ///< 32-bit registers per SM
   int allocation_unit;  ///< registers per warp are rounded up to this
   int max_per_thread;
-  int banks;  ///< per SMSP
 };
 
 struct SharedMemoryConfig {
@@ -67,25 +69,25 @@ struct SharedMemoryConfig {
   std::int64_t max_bytes;      ///< shared memory per SM
   std::int64_t max_cta_bytes;
   std::int64_t reserved_cta_bytes;  ///< taken by the system from each CTA
-  int banks;
-  int bank_bytes;
-  int read_bytes_per_cycle;   ///< read port: LDS, ldmatrix, wgmma operands
-  int fill_bytes_per_cycle;   ///< write port: TMA, cp.async, STS
+  int read_bytes_per_cycle;         ///< read port: LDS, ldmatrix, wgmma operands
+  int fill_bytes_per_cycle;         ///< write port: TMA, cp.async, STS
   double fill_read_coupling;  ///< share of a fill cycle that also takes the read port (0 = independent, 1 = one port)
   int latency_cycles;         ///< LDS to use
-  double conflict_latency_cycles;  ///< extra latency per extra wavefront
+  double load_issue_cycles;   ///< of a sub-partition, per shared-memory load
+  double store_issue_cycles;  ///< of a sub-partition, per shared-memory store
+  double conflict_latency_cycles;  ///< latency per wavefront beyond the first, the port's cycle included
   int dsmem_latency_cycles;        ///< load from another SM of the cluster
   int dsmem_bytes_per_cycle;       ///< per SM
 };
 
 struct L1Config {
   int line_bytes;
-  int sector_bytes;
   int latency_cycles;  ///< hit, load to use
   int bytes_per_cycle;
-  double tags_per_cycle;    ///< distinct lines looked up per cycle
-  int outstanding_sectors;  ///< sector misses in flight per SM (LDG and cp.async)
-  int store_queue_sectors;  ///< store sectors in flight per SM before the LSU stalls
+  double tags_per_cycle;     ///< distinct lines looked up per cycle
+  int outstanding_sectors;   ///< sector misses in flight per SM (LDG and cp.async)
+  int store_queue_sectors;   ///< store sectors in flight per SM before the LSU stalls
+  double async_copy_cycles;  ///< per cp.async of 16 bytes a lane
 };
 
 struct TmaConfig {
@@ -116,6 +118,7 @@ struct TensorConfig {
   double mma_sync_overhead_cycles;       ///< of the interval between mma.sync instructions, beyond the multiply-adds
   double mma_sync_issue_hold;   ///< share of the mma.sync interval for which the SMSP cannot issue other instructions
   int mma_sync_latency_cycles;  ///< m16n8k16
+  int mma_sync_base_latency_cycles;  ///< what is left of it when there is nothing to multiply
 };
 
 struct XbarConfig {
@@ -145,18 +148,14 @@ struct L2Config {
   int slices;  ///< total
   int ways;
   int line_bytes;
-  int sector_bytes;
   int fetch_bytes;            ///< least that a miss brings from HBM, 32 or 64, aligned
   int slice_bytes_per_cycle;  ///< read
   int slice_write_bytes_per_cycle;
-  double slice_tags_per_cycle;  ///< look-ups
-  int hit_latency_cycles;       ///< L2 cycles inside the slice
-  int home_interleave_bytes;    ///< addresses alternate between partitions at this grain (hashed)
-  std::string near_copy;        ///< "none", "first_fill" or "far_hit"
-  double dirty_limit;           ///< share of the L2 that may be dirty before write-back starts
-  int store_leaves_near_copy;   ///< 0 or 1: a far-homed store keeps a line in the near partition
-  int atomics_per_cycle_slice;
-  int atomic_latency_cycles;
+  int hit_latency_cycles;      ///< L2 cycles inside the slice
+  int home_interleave_bytes;   ///< addresses alternate between partitions at this grain (hashed)
+  std::string near_copy;       ///< "none", "first_fill" or "far_hit"
+  double dirty_limit;          ///< share of the L2 that may be dirty before write-back starts
+  int store_leaves_near_copy;  ///< 0 or 1: a far-homed store keeps a line in the near partition
 };
 
 struct FabricConfig {
@@ -179,12 +178,9 @@ struct HbmConfig {
   double trp_ns;
   double tras_ns;
   double tcl_ns;
-  double tfaw_ns;
-  double trrd_ns;
-  double tccd_l_ns;  ///< column to column, same bank group
-  double twtr_ns;    ///< write to read turnaround
-  double trtw_ns;    ///< read to write turnaround
-  double twr_ns;
+  double tfaw_ns;                ///< window that may hold four row openings
+  double twtr_ns;                ///< write to read turnaround
+  double trtw_ns;                ///< read to write turnaround
   double trfc_ns;                ///< refresh busy time of the ranks or banks refreshed at once
   double trefi_ns;               ///< between refreshes
   std::string refresh;           ///< "all_bank" or "per_bank"
@@ -195,21 +191,15 @@ struct HbmConfig {
 
 struct TlbConfig {
   std::int64_t page_bytes;
-  int gpc_entries;       ///< reach of the translation cache beside each GPC
-  int miss_cycles;       ///< L2 cycles of a GPC miss that hits the shared level
-  int cold_miss_cycles;  ///< first touch of a page after launch
-  int walkers;           ///< first-touch walks under way at once
+  int gpc_entries;  ///< reach of the translation cache beside each GPC
+  int miss_cycles;  ///< L2 cycles of a GPC miss that hits the shared level
 };
 
 struct LaunchConfig {
-  double overhead_before_us;  ///< launch to the first CTA, counted in sm__cycles_elapsed
-  double overhead_after_us;   ///< last CTA to the end of the kernel
-  double ctas_per_cycle;      ///< CTA launch rate of the whole GPU, SM clock
-  double host_us;             ///< added to a duration when launches are timed back to back
-};
-
-struct PowerConfig {
-  int board_watts;
+  int overhead_before_cycles;  ///< launch to the first CTA, counted in sm__cycles_elapsed
+  int overhead_after_cycles;   ///< last CTA to the end of the kernel
+  double ctas_per_cycle;       ///< CTA launch rate of the whole GPU, SM clock
+  int cluster_cycles;          ///< more than a CTA alone that a cluster needs to start, SM clock
 };
 
 struct GpuConfig {
@@ -229,7 +219,6 @@ struct GpuConfig {
   HbmConfig hbm;
   TlbConfig tlb;
   LaunchConfig launch;
-  PowerConfig power;
 
   [[nodiscard]] int num_sms() const {
     int n = 0;

@@ -31,6 +31,11 @@ struct Context {
   SlotPool<MulticastGroup> multicast_groups;
 
   [[nodiscard]] Tick now() const { return events.now(); }
+  /// From a read's arrival at an idle L2 to its data when they come from HBM.
+  [[nodiscard]] Tick idle_l2_miss() const {
+    const HbmConfig& h = config->hbm;
+    return time.l2 * config->l2.hit_latency_cycles + time.from_ns(h.controller_latency_ns + h.trcd_ns + h.tcl_ns);
+  }
   void post(Tick tick, EventKind kind, std::uint32_t unit, std::uint32_t a, std::uint32_t b = 0) {
     events.post(tick, id(kind), static_cast<std::uint16_t>(unit), a, b);
   }

@@ -1,4 +1,4 @@
-/// Address translation: one cache of pages per GPC, a shared level behind it, and the first touch of a page.
+/// Address translation: one cache of pages per GPC, a shared level behind it, and the page table in HBM.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,20 @@
 
 namespace strata {
 
-/// Direct-mapped by page number. Not modelled: page sizes that differ between allocations.
+/// Direct-mapped by page number. Not modelled: page sizes that differ between allocations, and the walk for memory that
+/// no kernel has touched before (docs/model/tlb.md).
 class Tlb {
  public:
+  /// A walk reads a line of the page table: 16 entries of 8 bytes. Measured: one cold read for 32 MiB.
+  static constexpr std::uint32_t kPagesPerWalk = 16;
+
   Tlb() = default;
-  Tlb(const GpuConfig& config, Tick l2_cycle)
+  /// @param walk a read of the page table, which lies in HBM when the kernel starts
+  Tlb(const GpuConfig& config, Tick l2_cycle, Tick walk)
       : entries_(static_cast<std::uint32_t>(config.tlb.gpc_entries)),
         lines_per_page_(static_cast<std::uint32_t>(config.tlb.page_bytes / config.l2.line_bytes)),
         miss_(l2_cycle * config.tlb.miss_cycles),
-        cold_miss_(l2_cycle * config.tlb.cold_miss_cycles),
-        walkers_(std::max(1, config.tlb.walkers)),
+        walk_(walk),
         table_(config.topology.gpc_sms.size() * entries_) {}
 
   /// Extra latency of translating `line` for an SM of `gpc` at `now`. Requests to a page whose translation is on its
@@ -28,15 +32,14 @@ class Tlb {
     const std::uint32_t page = line / lines_per_page_;
     Entry& entry = table_[gpc * entries_ + page % entries_];
     if (entry.page != page) {
-      if (page >= shared_ready_.size()) {
-        shared_ready_.resize(page + 1, kNever);
+      const std::uint32_t region = page / kPagesPerWalk;
+      if (region >= walked_.size()) {
+        walked_.resize(region + 1, kNever);
       }
-      if (shared_ready_[page] == kNever) {
-        // A few walks of pages nobody has touched are under way at once; the rest queue.
-        walker_free_ = std::max(now, walker_free_) + cold_miss_ / walkers_;
-        shared_ready_[page] = walker_free_ + cold_miss_ - cold_miss_ / walkers_;
+      if (walked_[region] == kNever) {
+        walked_[region] = now + walk_;
       }
-      entry = Entry{page, std::max(now + miss_, shared_ready_[page])};
+      entry = Entry{page, std::max(now + miss_, walked_[region])};
     }
     return entry.ready > now ? entry.ready - now : 0;
   }
@@ -45,15 +48,13 @@ class Tlb {
   std::uint32_t entries_ = 1;
   std::uint32_t lines_per_page_ = 1;
   Tick miss_ = 0;
-  Tick cold_miss_ = 0;
-  Tick walker_free_ = 0;
-  Tick walkers_ = 1;
+  Tick walk_ = 0;
   struct Entry {
     std::uint32_t page = 0xffffffffU;
     Tick ready = 0;
   };
   std::vector<Entry> table_;
-  std::vector<Tick> shared_ready_;  ///< when the shared level has a page's translation; kNever = never touched
+  std::vector<Tick> walked_;  ///< when the shared level has the translations of a region; kNever = not yet asked
 };
 
 }  // namespace strata

@@ -17,6 +17,7 @@ Hbm::Hbm(Context& context, const AddressMap& map) : context_(context), map_(map)
   trcd_ = t.from_ns(c.trcd_ns);
   trp_ = t.from_ns(c.trp_ns);
   trc_ = t.from_ns(c.tras_ns + c.trp_ns);
+  tfaw_ = t.from_ns(c.tfaw_ns);
   tcl_ = t.from_ns(c.tcl_ns);
   turnaround_ = t.from_ns(c.trtw_ns + c.twtr_ns);
   trfc_ = t.from_ns(c.trfc_ns);
@@ -51,14 +52,17 @@ void Hbm::refresh(Channel& channel, std::uint32_t index, Tick at) {
   }
 }
 
-Tick Hbm::open_row(Bank& bank, std::uint32_t row, Tick at) {
+Tick Hbm::open_row(Channel& channel, Bank& bank, std::uint32_t row, Tick at) {
   if (bank.row == row || (bank.previous_row == row && bank.next_activate > at)) {
     // The second case: requests to both rows wait at the bank, and the controller serves each row's together.
     return std::max(at, bank.column_ready);
   }
   context_.counters.add(Counter::kDramRowActivations, 1);
   const Tick precharge = bank.row == 0xffffffffU ? 0 : trp_;
-  const Tick activate = std::max(at + precharge, bank.next_activate);
+  Tick& fourth_last = channel.opened[channel.oldest];
+  const Tick activate = std::max({at + precharge, bank.next_activate, fourth_last + tfaw_});
+  fourth_last = activate;
+  channel.oldest = (channel.oldest + 1) % kOpenings;
   bank.next_activate = activate + trc_;
   bank.previous_row = bank.row;
   bank.row = row;
@@ -80,7 +84,7 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
     refresh(channel, home.pseudo_channel, at);
     channel.read_since_drain = true;
     const Tick column =
-        open_row(banks_[std::size_t{home.pseudo_channel} * banks_per_channel_ + home.bank], home.row, at);
+        open_row(channel, banks_[std::size_t{home.pseudo_channel} * banks_per_channel_ + home.bank], home.row, at);
     const Tick on_bus = channel.bus.reserve(at, std::int64_t{sectors} * kSectorBytes);
     ready = std::max(ready, std::max(on_bus, column + burst_ * sectors) + tcl_);
   }

@@ -6,6 +6,7 @@
 /// Not modelled: command-bus contention, ECC reads, temperature-dependent refresh (docs/model/hbm.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -37,8 +38,11 @@ class Hbm {
     std::uint32_t row = 0xffffffffU;
     std::uint32_t previous_row = 0xffffffffU;
   };
+  static constexpr std::uint32_t kOpenings = 4;  ///< that tFAW allows
   struct Channel {
     Resource bus;
+    std::array<Tick, kOpenings> opened{};  ///< the last four row openings, the next one to overwrite is at `oldest`
+    std::uint32_t oldest = 0;
     Tick next_refresh = 0;
     bool read_since_drain = false;  ///< the bus has to turn around for the next drain
     std::uint32_t queued_writes = 0;
@@ -47,7 +51,7 @@ class Hbm {
 
   void refresh(Channel& channel, std::uint32_t index, Tick at);
   void drain(Channel& channel, std::uint32_t index);
-  Tick open_row(Bank& bank, std::uint32_t row, Tick at);
+  Tick open_row(Channel& channel, Bank& bank, std::uint32_t row, Tick at);
 
   Context& context_;
   const AddressMap& map_;
@@ -58,6 +62,7 @@ class Hbm {
   Tick trcd_;
   Tick trp_;
   Tick trc_;
+  Tick tfaw_;
   Tick tcl_;
   Tick turnaround_;
   Tick trfc_;

@@ -12,6 +12,14 @@ SmOccupancy occupancy(const GpuConfig& gpu, const Launch& launch) {
   if (threads == 0 || launch.num_ctas() == 0) {
     throw InputError(Diagnostic{{}, 0, 0, "grid/block", "a launch needs at least one CTA and one thread"});
   }
+  if (launch.registers_per_thread > static_cast<std::uint32_t>(gpu.registers.max_per_thread)) {
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "registers",
+                                std::to_string(launch.registers_per_thread) + " per thread, but " + gpu.chip.name +
+                                    " allows " + std::to_string(gpu.registers.max_per_thread)});
+  }
   const auto unit = static_cast<std::uint32_t>(gpu.registers.allocation_unit);
   const std::uint32_t regs_per_warp = (launch.registers_per_thread * 32 + unit - 1) / unit * unit;
   const std::int64_t smem = std::int64_t{launch.smem_static_bytes} + launch.smem_dynamic_bytes;

@@ -18,6 +18,7 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
     smsps_[s].issue = Resource(sm_cycle_, kScale);
     smsps_[s].mma = Resource(sm_cycle_, kScale);
+    smsps_[s].shared = Resource(sm_cycle_, kScale);
     auto& p = smsps_[s].pipes;
     p[static_cast<std::size_t>(Pipe::kFma)] = Resource(sm_cycle_, scaled(g.sm.fma_per_cycle_smsp, kScale));
     p[static_cast<std::size_t>(Pipe::kAlu)] = Resource(sm_cycle_, scaled(g.sm.alu_per_cycle_smsp, kScale));
@@ -30,7 +31,7 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   l1_tags_port_ = Resource(sm_cycle_, scaled(g.l1.tags_per_cycle, kScale));
   smem_read_ = Resource(sm_cycle_, g.smem.read_bytes_per_cycle);
   smem_fill_ = Resource(sm_cycle_, g.smem.fill_bytes_per_cycle);
-  tma_ = tma_bytes_ = Resource(sm_cycle_, kScale);
+  tma_ = tma_bytes_ = async_copy_ = barriers_ = mbarriers_ = Resource(sm_cycle_, kScale);
   dsmem_ = Resource(sm_cycle_, g.smem.dsmem_bytes_per_cycle);
   l1_sets_ = static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / TagArray::kMaxWays);
   l1_ = TagArray(l1_sets_, TagArray::kMaxWays, true);
@@ -69,10 +70,10 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
     }
   }
   for (std::size_t i = 0; i < c.mbarrier.size(); ++i) {
-    c.mbarrier[i] = Token{0, 0, launch.mbarrier_arrivals[i], kNoStream};
+    c.mbarrier[i] = Token{0, 0, launch.mbarrier_arrivals[i], kNoStream, 0};
   }
   for (std::size_t i = 0; i < c.named.size(); ++i) {
-    c.named[i] = Token{0, 0, launch.named_barrier_warps[i], kNoStream};
+    c.named[i] = Token{0, 0, launch.named_barrier_warps[i], kNoStream, 0};
   }
   if (resident_++ == 0) {
     active_since_ = start;
@@ -81,17 +82,24 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
   Tick begin = start;
   if (!code_warm_) {
     code_warm_ = true;
-    // Code arrives line by line over the same paths as data, so distant SMs start later.
-    const XbarConfig& x = config().xbar;
-    const std::int64_t lines = (launch.code_bytes + kLineBytes - 1) / kLineBytes;
-    const Tick mean = context().time.l2 * (x.request_latency_cycles + x.reply_latency_cycles + x.hop_spread_cycles / 2 +
-                                           config().l2.hit_latency_cycles);
-    const Tick own = port_->request_latency + port_->reply_latency + context().time.l2 * config().l2.hit_latency_cycles;
-    begin += cycles(lines * config().sm.instruction_cache_miss_cycles) * (own / 64) / std::max<Tick>(1, mean / 64);
+    begin += first_fetch();
   }
   c.started = begin;
   context().post(begin, EventKind::kCtaStart, index_, slot);
   return slot;
+}
+
+Tick Sm::first_fetch() const {
+  // An SM's first CTA waits for its parameters and its first code, which come from HBM; distant SMs wait longer. A
+  // kernel that only exits waits for neither. Measured: 4 KiB of code cost one trip, any more one access to HBM on top,
+  // which is when the instruction caches start to prefetch far enough.
+  constexpr std::uint32_t kFirstCodeBytes = 4096;
+  const std::uint32_t code = environment_->source->launch().code_bytes;
+  if (code <= kLineBytes) {
+    return 0;
+  }
+  const Tick miss = context().idle_l2_miss();
+  return port_->request_latency + port_->reply_latency + miss + (code > kFirstCodeBytes ? miss : 0);
 }
 
 void Sm::start_cta(std::uint32_t slot) {

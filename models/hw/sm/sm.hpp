@@ -188,9 +188,17 @@ class Sm {
     }
   };
 
+  // sm.cpp
+  /// What an SM's first CTA waits for: code and parameters.
+  [[nodiscard]] Tick first_fetch() const;
   // sm_issue.cpp
   bool fetch_more(Cta& cta, std::uint32_t stream_index);
-  bool waits_hold(Cta& cta, std::uint32_t stream_index, const Operation& op);
+  bool waits_hold(std::uint32_t slot, std::uint32_t stream_index, const Operation& op);
+  /// When the last phase of what `w` waits for is seen.
+  [[nodiscard]] Tick seen_at(const Cta& cta, const Wait& w) const;
+  [[nodiscard]] static Token& token_of(Cta& cta, const Wait& w) {
+    return w.cls == TokenClass::kMbarrier ? cta.mbarrier[w.slot & 63] : cta.named[w.slot & 15];
+  }
   Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op);
   void begin(Stream& stream, const Operation& op);
   Tick execute(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
@@ -199,14 +207,23 @@ class Sm {
   void maybe_retire(std::uint32_t slot);
   void account(StackReason gap_reason, Tick begin, Tick end, StackReason reason);
   [[nodiscard]] double mma_cycles_per_smsp(const Operation& op) const;
+  /// Cycles from an instruction to one that depends on it.
+  [[nodiscard]] double latency_of(const Operation& op) const;
+  /// What the operation takes of a sub-partition's way to the LSU, per warp.
+  [[nodiscard]] std::int64_t shared_issue_units(const Operation& op) const;
   // sm_tokens.cpp
   void apply_signal(std::uint32_t slot, std::uint32_t stream, TokenClass cls, std::uint32_t token_slot,
                     std::uint32_t arrivals, StackReason reason);
   void emit(std::uint32_t slot, std::uint64_t packed, Tick tick, StackReason reason);
   void wake_all(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot, std::uint32_t value, Tick latency);
-  void wake_waiters(std::uint32_t slot, Token& token, Tick latency, StackReason reason);
+  void wake_waiters(std::uint32_t slot, Token& token, StackReason reason);
+  /// Arrivals pass the unit one after another; what they complete is seen `latency` later.
+  void arrive(std::uint32_t slot, Token& token, std::uint32_t arrivals, Resource& unit, double each, int latency,
+              StackReason reason);
   [[nodiscard]] std::uint32_t completed(const Cta& cta, const Stream& stream, const Wait& w) const;
   // sm_memory.cpp
+  /// Puts the chunks of `lines_` into the order in which this SM's warps ask for them.
+  void take_turns(const Stream& stream);
   void start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   /// Time that a global access takes of the data path, in bytes of it; `sectors` are all that its lanes touch.
   [[nodiscard]] std::int64_t data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const;
@@ -252,16 +269,20 @@ class Sm {
   struct Smsp {
     Resource issue;
     Resource mma;
+    Resource shared;                                                   ///< hands shared-memory instructions to the LSU
     std::array<Resource, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
   };
   std::array<Smsp, kSmsps> smsps_;
   Resource lsu_;
   Resource l1_tags_port_;
+  Resource async_copy_;  ///< cp.async
   Resource smem_read_;  ///< the LSU's data path: loads and stores of shared and global memory, operands of wgmma
   Resource smem_fill_;  ///< what cp.async and TMA bring
   Resource tma_;        ///< takes one operation after another
   Resource tma_bytes_;  ///< asks for their rows and bytes
   Resource dsmem_;
+  Resource barriers_;   ///< takes arrivals
+  Resource mbarriers_;  ///< likewise
   TagArray l1_;
   std::uint32_t l1_sets_ = 1;
 

@@ -75,7 +75,7 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
     }
     const Operation& op = stream.ops[stream.next];
     if (stream.quanta_left == 0) {
-      if (!waits_hold(cta, stream_index, op)) {
+      if (!waits_hold(slot, stream_index, op)) {
         return;
       }
       begin(stream, op);
@@ -102,21 +102,43 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
   }
 }
 
-bool Sm::waits_hold(Cta& cta, std::uint32_t stream_index, const Operation& op) {
+Tick Sm::seen_at(const Cta& cta, const Wait& w) const {
+  switch (w.cls) {
+    case TokenClass::kMbarrier:
+      return cta.mbarrier[w.slot & 63].ready;
+    case TokenClass::kNamedBarrier:
+      return cta.named[w.slot & 15].ready;
+    case TokenClass::kGlobalCounter:
+      return w.slot < environment_->global_counters->size() ? (*environment_->global_counters)[w.slot].ready : 0;
+    default:
+      return 0;
+  }
+}
+
+bool Sm::waits_hold(std::uint32_t slot, std::uint32_t stream_index, const Operation& op) {
+  Cta& cta = ctas_[slot];
   Stream& stream = cta.streams[stream_index];
   for (const Wait& w : op.waits) {
     if (w.cls == TokenClass::kNone) {
       continue;
     }
-    if (completed(cta, stream, w) >= w.count) {
-      continue;
+    const bool barrier = w.cls == TokenClass::kMbarrier || w.cls == TokenClass::kNamedBarrier;
+    if (const std::uint32_t phase = completed(cta, stream, w); phase >= w.count) {
+      const Tick ready = phase == w.count ? seen_at(cta, w) : 0;
+      if (ready <= context().now()) {
+        continue;
+      }
+      // Whoever completes a phase, or comes just after, waits for it as the others do.
+      stream.reason = StackReason::kBarrier;
+      context().post(ready, EventKind::kStreamRun, index_, slot, stream_index);
+      return false;
     }
     stream.waiting = true;
     stream.waiting_cls = w.cls;
     stream.waiting_slot = w.slot;
     stream.waiting_count = w.count;
-    if (w.cls == TokenClass::kMbarrier || w.cls == TokenClass::kNamedBarrier) {
-      Token& token = w.cls == TokenClass::kMbarrier ? cta.mbarrier[w.slot & 63] : cta.named[w.slot & 15];
+    if (barrier) {
+      Token& token = token_of(cta, w);
       stream.next_waiter = token.waiter;
       token.waiter = static_cast<std::uint16_t>(stream_index);
     }
@@ -181,6 +203,7 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
   const std::int64_t pipe_units = std::int64_t{op.pipe_work} * kScale / quanta;
   const auto pipe = static_cast<std::size_t>(op.pipe);
   const bool has_pipe = pipe_units > 0 && op.pipe != Pipe::kNone && op.pipe < Pipe::kLsu;
+  const std::int64_t shared_units = shared_issue_units(op) / quanta;
   Tick issued = now;
   Tick mma_end = now;
   Tick pipe_end = now;
@@ -197,6 +220,9 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     }
     if (has_pipe) {
       pipe_end = std::max(pipe_end, smsps_[s].pipes[pipe].reserve(now, pipe_units * warps));
+    }
+    if (shared_units > 0) {
+      pipe_end = std::max(pipe_end, smsps_[s].shared.reserve(now, shared_units * warps));
     }
   }
   if (op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync || op.pipe == Pipe::kLsu) {
@@ -219,6 +245,34 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     context().observer.span(index_, lane_of(stream_index), name_of(op.kind), now, end);
   }
   return end;
+}
+
+std::int64_t Sm::shared_issue_units(const Operation& op) const {
+  if (op.kind != OpKind::kShared || op.pipe != Pipe::kLsu) {
+    return 0;
+  }
+  const SharedMemoryConfig& c = config().smem;
+  const bool stores = op.smem_read_wavefronts == 0 && op.smem_write_wavefronts > 0;
+  return std::llround((stores ? c.store_issue_cycles : c.load_issue_cycles) * op.pipe_work * kScale);
+}
+
+double Sm::latency_of(const Operation& op) const {
+  if (op.kind == OpKind::kMmaSync) {
+    const TensorConfig& t = config().tensor;
+    constexpr double kFullWork = 16.0 * 8 * 16;  // m16n8k16 of 16-bit operands, whose latency is configured
+    const double share = mma_cycles_per_smsp(op) / (kFullWork * kSmsps / t.fma_16bit);
+    return t.mma_sync_base_latency_cycles + share * (t.mma_sync_latency_cycles - t.mma_sync_base_latency_cycles);
+  }
+  switch (op.pipe) {
+    case Pipe::kMufu:
+      return config().sm.mufu_latency_cycles;
+    case Pipe::kFp16:
+      return config().sm.fp16_latency_cycles;
+    case Pipe::kFp64:
+      return config().sm.fp64_latency_cycles;
+    default:
+      return config().sm.alu_latency_cycles;
+  }
 }
 
 void Sm::count(const Stream& stream, const Operation& op) {
@@ -247,17 +301,17 @@ Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation
     const Tick arrival = interleaved ? stream.started : context().now();
     const std::int64_t wavefronts = std::int64_t{op.smem_read_wavefronts} + op.smem_write_wavefronts;
     const Tick port = smem_read_.reserve(arrival, wavefronts * config().smem.read_bytes_per_cycle);
-    result = std::max(result, port + cycles(config().smem.latency_cycles));
+    // A conflict costs its instruction more latency than it costs the port; the last one decides.
+    const double beyond_port = std::max(0.0, config().smem.conflict_latency_cycles - 1);
+    const double last = beyond_port * op.smem_conflicts / std::max(1U, op.pipe_work * stream.num_warps);
+    result = std::max(result, port + cycles(config().smem.latency_cycles + std::llround(last)));
     if (op.kind == OpKind::kShared) {
       account(stream.reason, context().now(), port, StackReason::kSharedMemory);
     }
     next = std::max(next, port);
   }
   if (op.dependent_latency > 0) {
-    const int step = op.kind == OpKind::kMmaSync ? config().tensor.mma_sync_latency_cycles
-                     : op.pipe == Pipe::kMufu    ? config().sm.mufu_latency_cycles
-                                                 : config().sm.alu_latency_cycles;
-    const Tick chain = stream.started + cycles(std::int64_t{op.dependent_latency} * step);
+    const Tick chain = stream.started + cycles(std::llround(op.dependent_latency * latency_of(op)));
     result = std::max(result, chain);
     next = std::max(next, chain);
   }

@@ -1,5 +1,6 @@
 // The LSU: coalescing, L1, cp.async and what comes back. Stores: sm_store.cpp.
 #include <algorithm>
+#include <cmath>
 
 #include "models/hw/sm/sm.hpp"
 #include "sim/base/error.hpp"
@@ -130,9 +131,22 @@ void Sm::send_read(std::uint32_t chunk, Tick at) {
   context().post(at + port_->request_latency + translation, EventKind::kReadAtL2, 0, chunk);
 }
 
+void Sm::take_turns(const Stream& stream) {
+  // Warps of a CTA reach a load in an order that differs from SM to SM, so that neighbours do not ask for the same
+  // lines at the same time although they run in step.
+  const std::size_t chunks = lines_.size() / kChunkLines;
+  if (stream.num_warps == 1 || chunks < 2) {
+    return;
+  }
+  const std::size_t first = (index_ * 7U + stream.next) % chunks;
+  std::rotate(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(first * kChunkLines),
+              lines_.begin() + static_cast<std::ptrdiff_t>(chunks * kChunkLines));
+}
+
 void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
   const Stream& stream = ctas_[slot].streams[stream_index];
   collect_lines(op, stream);
+  take_turns(stream);
   const bool to_smem = op.kind == OpKind::kCpAsync;
   const bool use_l1 = op.mem.policy != CachePolicy::kBypassL1;
   const std::uint32_t transfer = new_transfer(slot, stream_index, op);
@@ -150,6 +164,8 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   std::uint32_t sectors_hit = 0;
   std::uint32_t chunk = kNoHandle;
   fetched_.clear();
+  const std::int64_t copy_units = std::llround(config().l1.async_copy_cycles * requests_of(op, stream) * kScale) /
+                                  std::max<std::int64_t>(1, static_cast<std::int64_t>(lines_.size()));
   const auto flush = [&] {
     if (chunk != kNoHandle) {
       context().set_lines(context().chunks[chunk], fetched_);
@@ -164,6 +180,9 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
     const auto sectors = count_sectors(access.mask);
     sectors_seen += sectors;
     tags_done = std::max(tags_done, l1_tags_port_.reserve(now, kScale));
+    if (to_smem) {
+      tags_done = std::max(tags_done, async_copy_.reserve(now, copy_units));
+    }
     std::uint32_t fill = TagArray::kMiss;
     if (use_l1) {
       const std::uint32_t set = l1_set(access.line);

@@ -1,5 +1,6 @@
 // Tokens: who waits for what, and who is woken.
 #include <algorithm>
+#include <cmath>
 
 #include "models/hw/sm/sm.hpp"
 #include "sim/base/error.hpp"
@@ -26,7 +27,16 @@ std::uint32_t Sm::completed(const Cta& cta, const Stream& stream, const Wait& w)
   return w.count;
 }
 
-void Sm::wake_waiters(std::uint32_t slot, Token& token, Tick latency, StackReason reason) {
+void Sm::arrive(std::uint32_t slot, Token& token, std::uint32_t arrivals, Resource& unit, double each, int latency,
+                StackReason reason) {
+  const Tick taken = unit.reserve(context().now(), std::llround(each * arrivals * kScale));
+  if (token.arrive(arrivals)) {
+    token.ready = taken + cycles(latency);
+    wake_waiters(slot, token, reason);
+  }
+}
+
+void Sm::wake_waiters(std::uint32_t slot, Token& token, StackReason reason) {
   Cta& cta = ctas_[slot];
   std::uint16_t s = token.waiter;
   token.waiter = kNoStream;
@@ -37,7 +47,7 @@ void Sm::wake_waiters(std::uint32_t slot, Token& token, Tick latency, StackReaso
     if (token.phase >= stream.waiting_count) {
       stream.waiting = false;
       stream.reason = reason;
-      context().post(context().now() + latency, EventKind::kStreamRun, index_, slot, s);
+      context().post(token.ready, EventKind::kStreamRun, index_, slot, s);
     } else {
       stream.next_waiter = token.waiter;
       token.waiter = s;
@@ -69,17 +79,13 @@ void Sm::apply_signal(std::uint32_t slot, std::uint32_t stream_index, TokenClass
       break;
     }
     case TokenClass::kMbarrier: {
-      Token& token = cta.mbarrier[token_slot & 63];
-      if (token.arrive(arrivals)) {
-        wake_waiters(slot, token, cycles(c.mbarrier_latency_cycles), reason);
-      }
+      arrive(slot, cta.mbarrier[token_slot & 63], arrivals, mbarriers_, c.mbarrier_arrival_cycles,
+             c.mbarrier_latency_cycles, reason);
       break;
     }
     case TokenClass::kNamedBarrier: {
-      Token& token = cta.named[token_slot & 15];
-      if (token.arrive(arrivals)) {
-        wake_waiters(slot, token, cycles(c.barrier_latency_cycles), reason);
-      }
+      arrive(slot, cta.named[token_slot & 15], arrivals, barriers_, c.barrier_arrival_cycles, c.barrier_latency_cycles,
+             reason);
       break;
     }
     case TokenClass::kClusterBarrier: {
@@ -106,12 +112,13 @@ void Sm::apply_signal(std::uint32_t slot, std::uint32_t stream_index, TokenClass
       if (token_slot >= counters.size()) {
         throw ModelBug("SM: a signal names a global counter that the launch does not declare");
       }
+      const Tick latency = context().time.l2 * config().l2.hit_latency_cycles;
       counters[token_slot].phase += arrivals;
+      counters[token_slot].ready = context().now() + latency;
       for (Sm& sm : *environment_->sms) {
         for (std::uint32_t other = 0; other < sm.ctas_.size(); ++other) {
           if (sm.ctas_[other].active) {
-            sm.wake_all(other, cls, token_slot, counters[token_slot].phase,
-                        context().time.l2 * config().l2.hit_latency_cycles);
+            sm.wake_all(other, cls, token_slot, counters[token_slot].phase, latency);
           }
         }
       }

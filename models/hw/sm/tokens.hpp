@@ -17,6 +17,7 @@ struct Token {
   std::uint16_t arrived = 0;  ///< arrivals of the current phase
   std::uint16_t expected = 0;
   std::uint16_t waiter = kNoStream;  ///< first waiting stream; the list goes on in the streams
+  Tick ready = 0;                    ///< when the last completed phase is seen by those who wait for it
 
   /// Adds arrivals; true when at least one phase completed.
   bool arrive(std::uint32_t n) {

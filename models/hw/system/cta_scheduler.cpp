@@ -131,6 +131,7 @@ void CtaScheduler::launch_cluster(const std::vector<std::uint32_t>& chosen) {
   for (std::uint32_t r = 0; r < cluster_size_; ++r) {
     start = launch_slot();
   }
+  start += context_.time.sm * context_.config->launch.cluster_cycles;
   // All CTAs of a cluster start together.
   for (std::uint32_t r = 0; r < cluster_size_; ++r) {
     cluster.sm[r] = static_cast<std::uint16_t>(chosen[r]);
@@ -163,6 +164,7 @@ void CtaScheduler::start(Tick start) {
 
 void CtaScheduler::freed(std::uint32_t sm, std::uint32_t cluster) {
   ++finished_;
+  last_end_ = context_.now();
   if (cluster == kNoHandle) {
     place_on(sm);
     return;

@@ -21,6 +21,7 @@ class CtaScheduler {
   [[nodiscard]] std::uint64_t launched() const { return next_; }
   [[nodiscard]] std::uint64_t finished() const { return finished_; }
   [[nodiscard]] bool done() const { return finished_ == total_; }
+  [[nodiscard]] Tick last_end() const { return last_end_; }  ///< of the CTAs that have finished
 
  private:
   bool place_on(std::uint32_t sm);
@@ -42,6 +43,7 @@ class CtaScheduler {
   std::uint64_t total_;
   std::uint64_t next_ = 0;  ///< CTAs launched
   std::uint64_t finished_ = 0;
+  Tick last_end_ = 0;
   std::uint32_t cluster_size_;
   Resource rate_;
   Tick earliest_ = 0;

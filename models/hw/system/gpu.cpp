@@ -52,8 +52,8 @@ Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
       coalescer_(std::make_unique<RequestCoalescer>(context_, coalescer_groups(config))),
       l2_(context_, map_),
       hbm_(context_, map_),
-      launch_before_(context_.time.from_ns(config.launch.overhead_before_us * 1000.0)),
-      launch_after_(context_.time.from_ns(config.launch.overhead_after_us * 1000.0)) {
+      launch_before_(context_.time.sm * config.launch.overhead_before_cycles),
+      launch_after_(context_.time.sm * config.launch.overhead_after_cycles) {
   const Launch& launch = source.launch();
   environment_.context = &context_;
   environment_.source = &source_;
@@ -105,7 +105,8 @@ void Gpu::finish(const SimulationOptions& options) {
   if (!scheduler_->done()) {
     report_stall();
   }
-  end_ = context_.now() + launch_after_;
+  // The last stores are acknowledged meanwhile.
+  end_ = std::max(context_.now(), scheduler_->last_end() + launch_after_);
 }
 
 void Gpu::run_until(const SimulationOptions& options, std::uint64_t ended) {

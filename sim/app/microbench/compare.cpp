@@ -22,7 +22,6 @@ struct Task {
   std::string key;
   std::function<std::unique_ptr<TraceSource>()> make;
   double sm_clock_mhz = 0;
-  bool as_profiled = false;
   MicrobenchRun run;
 };
 
@@ -45,20 +44,13 @@ bool wanted(const MicrobenchRow& row, const Mapping& mapping, const std::string&
          (mapping.point && mapping.point->benchmark.find(only) != std::string::npos);
 }
 
-/// The state in which the programs time themselves: every page has been touched by the launches before.
-GpuConfig with_warm_pages(GpuConfig gpu) {
-  gpu.tlb.cold_miss_cycles = 0;
-  return gpu;
-}
-
 void run_all(const GpuConfig& gpu, std::vector<Task>& tasks, const MicrobenchOptions& options) {
-  const GpuConfig warm = with_warm_pages(gpu);
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> done{0};
   const auto worker = [&](int /*thread*/) {
     for (std::size_t i = next.fetch_add(1); i < tasks.size(); i = next.fetch_add(1)) {
       Task& t = tasks[i];
-      t.run = run_microbench(t.as_profiled ? gpu : warm, *t.make(), t.sm_clock_mhz);
+      t.run = run_microbench(gpu, *t.make(), t.sm_clock_mhz);
       const std::size_t finished = done.fetch_add(1) + 1;
       if (options.progress) {
         options.progress(finished, tasks.size());
@@ -105,7 +97,7 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
     for (PointTrace& trace : mapped.point.traces) {
       const auto [at, fresh] = known.try_emplace(fmt::format("{} @{}", trace.key, clock), tasks.size());
       if (fresh) {
-        tasks.push_back(Task{at->first, std::move(trace.make), clock, mapped.point.as_profiled, {}});
+        tasks.push_back(Task{at->first, std::move(trace.make), clock, {}});
       }
       mapped.tasks.push_back(at->second);
     }

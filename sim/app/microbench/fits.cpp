@@ -65,7 +65,7 @@ constexpr std::array<FitRule, 10> kFits{{
      true,
      {{{"l2_fabric", "after_other_side_side0", 66}, {"l2_fabric", "after_other_side_side1", 66}}}},
     {"hbm.trtw_ns", 0.5, 60, 0.1, false, {{{"hbm", "mix_2r1w_pad0", 0.6666666667}, {"hbm", "mix_1r1w_pad0", 0.5}}}},
-    {"launch.overhead_before_us", 0.05, 10, 0.01, false, {{{"launch", "empty_128_threads", 1}}}},
+    {"launch.overhead_before_cycles", 100, 20000, 10, true, {{{"launch", "empty_128_threads", 1}}}},
 }};
 
 MicrobenchData points_of(const MicrobenchData& data, const FitRule& rule) {

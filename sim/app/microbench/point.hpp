@@ -26,7 +26,6 @@ struct MicrobenchPoint {
   std::string benchmark;  ///< title of the microbenchmark
   PointKind kind = PointKind::kRate;
   std::vector<PointTrace> traces;
-  bool as_profiled = false;  ///< after a flush of everything by the profiler, first touches of pages included
   std::function<double(std::span<const MicrobenchRun* const>)> value;
 };
 

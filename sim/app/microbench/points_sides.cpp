@@ -45,7 +45,7 @@ Mapping map_lrc(const MicrobenchRow& row, const Placement& placement) {
         "reads in step: bytes per clock", PointKind::kRate, key, [c] { return make_in_step(c); },
         [c](const MicrobenchRun& run) { return c.bytes / run.slowest_cycles(); });
   }
-  const double warm_sectors = c.bytes / kSectorBytes;
+  const double warm_sectors = c.cold ? 0 : c.bytes / kSectorBytes;
   return one_trace(
       "reads in step: sectors that reach the L2", PointKind::kTraffic, key, [c] { return make_in_step(c); },
       [warm_sectors](const MicrobenchRun& run) {

@@ -51,10 +51,8 @@ Mapping one_sm(const MicrobenchRow& row, std::uint32_t unroll, bool from_l2) {
 }
 
 Mapping cycles_of(const char* benchmark, std::string key, std::function<std::unique_ptr<TraceSource>()> make) {
-  Mapping m = one_trace(benchmark, PointKind::kCold, std::move(key), std::move(make),
-                        [](const MicrobenchRun& run) { return run.result.sm_cycles; });
-  m.point->as_profiled = true;
-  return m;
+  return one_trace(benchmark, PointKind::kCold, std::move(key), std::move(make),
+                   [](const MicrobenchRun& run) { return run.result.sm_cycles; });
 }
 
 }  // namespace

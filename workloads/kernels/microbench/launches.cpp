@@ -37,6 +37,7 @@ std::unique_ptr<TraceSource> make_ctas(const CtaConfig& c) {
 
 std::unique_ptr<TraceSource> make_empty(std::uint32_t ctas, std::uint32_t threads) {
   Launch l = cta_launch("empty", ctas, threads);
+  l.code_bytes = 128;  // EXIT
   const Operation exit = compute(Pipe::kAlu, 1, l.warps_per_cta());
   return std::make_unique<Program>(std::move(l), std::vector{once(exit)});
 }

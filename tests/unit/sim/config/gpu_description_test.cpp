@@ -173,14 +173,14 @@ TEST_CASE("YAML: missing, unknown, duplicate and mistyped keys are all reported 
   text = replaced(text, "  banks_per_group: {value: 4", "  banks_per_group: {value: four");
   text = replaced(text, "  trcd_ns: {value: 19.4", "  trcd_ns: {value: .nan");
   text = replaced(text, "  bank_groups: {value: 8", "  bank_groups: {value: 0");
-  text += "power:\n  board_watts: {value: 1, origin: given, source: x}\n";
+  text += "launch:\n  cluster_cycles: {value: 1, origin: given, source: x}\n";
   const auto problems = problems_of(folder.write("gpu.yaml", text));
   CHECK(any(problems, "l2.wayz", "did you mean 'l2.ways'?"));
   CHECK(any(problems, "l2.ways", "missing"));
   CHECK(any(problems, "hbm.banks_per_group", "'four' is not a whole number"));
   CHECK(any(problems, "hbm.trcd_ns", "not a finite number"));
   CHECK(any(problems, "hbm.bank_groups", "out of range: expected 1 to 64 bank group"));
-  CHECK(any(problems, "power", "duplicate key"));
+  CHECK(any(problems, "launch", "duplicate key"));
   CHECK(problems.size() == 6);
   for (const Diagnostic& d : problems) {
     if (d.key == "l2.wayz") {
@@ -204,22 +204,22 @@ TEST_CASE("YAML: relations broken in a file point at the value", "[config][error
 TEST_CASE("YAML: entries without value, origin or source, or with other words, are refused", "[config][error]") {
   const Folder folder;
   const std::string text = h100_text();
-  const std::string entry = text.substr(text.find("board_watts"));
+  const std::string entry = text.substr(text.find("cluster_cycles"));
   const auto with = [&](const std::string& other) {
-    return problems_of(folder.write("gpu.yaml", replaced(text, entry, "board_watts: " + other + "\n")));
+    return problems_of(folder.write("gpu.yaml", replaced(text, entry, "cluster_cycles: " + other + "\n")));
   };
-  CHECK(any(with("700"), "power.board_watts", "expected {value"));
-  CHECK(any(with("[1, 2]"), "power.board_watts", "expected {value"));
-  CHECK(any(with("{origin: given, source: x}"), "power.board_watts", "value is missing"));
-  CHECK(any(with("{value: , origin: given, source: x}"), "power.board_watts", "value is missing"));
-  CHECK(any(with("{value: {a: 1}, origin: given, source: x}"), "power.board_watts", "expected a number"));
-  CHECK(any(with("{value: [1, [2]], origin: given, source: x}"), "power.board_watts", "not a whole number"));
-  CHECK(any(with("{value: 700, source: x}"), "power.board_watts", "origin is missing"));
-  CHECK(any(with("{value: 700, origin: guess, source: x}"), "power.board_watts", "expected one of datasheet"));
-  CHECK(any(with("{value: 700, origin: measurd, source: x}"), "power.board_watts", "did you mean 'measured'?"));
-  CHECK(any(with("{value: 700, origin: given}"), "power.board_watts", "source is missing"));
-  CHECK(any(with("{value: 700, value: 1, origin: given, source: x}"), "power.board_watts.value", "duplicate"));
-  CHECK(any(with("{value: 700, origin: given, source: x, unit: W}"), "power.board_watts", "unknown word 'unit'"));
+  CHECK(any(with("700"), "launch.cluster_cycles", "expected {value"));
+  CHECK(any(with("[1, 2]"), "launch.cluster_cycles", "expected {value"));
+  CHECK(any(with("{origin: given, source: x}"), "launch.cluster_cycles", "value is missing"));
+  CHECK(any(with("{value: , origin: given, source: x}"), "launch.cluster_cycles", "value is missing"));
+  CHECK(any(with("{value: {a: 1}, origin: given, source: x}"), "launch.cluster_cycles", "expected a number"));
+  CHECK(any(with("{value: [1, [2]], origin: given, source: x}"), "launch.cluster_cycles", "not a whole number"));
+  CHECK(any(with("{value: 700, source: x}"), "launch.cluster_cycles", "origin is missing"));
+  CHECK(any(with("{value: 700, origin: guess, source: x}"), "launch.cluster_cycles", "expected one of datasheet"));
+  CHECK(any(with("{value: 700, origin: measurd, source: x}"), "launch.cluster_cycles", "did you mean 'measured'?"));
+  CHECK(any(with("{value: 700, origin: given}"), "launch.cluster_cycles", "source is missing"));
+  CHECK(any(with("{value: 700, value: 1, origin: given, source: x}"), "launch.cluster_cycles.value", "duplicate"));
+  CHECK(any(with("{value: 700, origin: given, source: x, unit: W}"), "launch.cluster_cycles", "unknown word 'unit'"));
 }
 
 TEST_CASE("YAML: text that is no description at all gives one clear problem", "[config][error]") {

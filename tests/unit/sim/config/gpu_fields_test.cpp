@@ -50,8 +50,7 @@ TEST_CASE("GpuConfig: every member has a line in the field table", "[config]") {
                                                       {"fabric", member_count<FabricConfig>()},
                                                       {"hbm", member_count<HbmConfig>()},
                                                       {"tlb", member_count<TlbConfig>()},
-                                                      {"launch", member_count<LaunchConfig>()},
-                                                      {"power", member_count<PowerConfig>()}};
+                                                      {"launch", member_count<LaunchConfig>()}};
   CHECK(members.size() == member_count<GpuConfig>());
   CHECK(member_count<ClockConfig>() == 5);  // the probe itself works
   const auto fields = fields_by_section();
