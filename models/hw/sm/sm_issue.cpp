@@ -301,9 +301,11 @@ Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation
     const Tick arrival = interleaved ? stream.started : context().now();
     const std::int64_t wavefronts = std::int64_t{op.smem_read_wavefronts} + op.smem_write_wavefronts;
     const Tick port = smem_read_.reserve(arrival, wavefronts * config().smem.read_bytes_per_cycle);
-    // A conflict costs its instruction more latency than it costs the port; the last one decides.
+    // Each wavefront costs its instruction more latency than it costs the port; the last instruction decides.
+    const double instructions = std::max(1U, op.pipe_work * stream.num_warps);
+    const double more = std::max(0.0, static_cast<double>(wavefronts) / instructions - 1);
     const double beyond_port = std::max(0.0, config().smem.conflict_latency_cycles - 1);
-    const double last = beyond_port * op.smem_conflicts / std::max(1U, op.pipe_work * stream.num_warps);
+    const double last = op.kind == OpKind::kShared ? more * beyond_port : 0;
     result = std::max(result, port + cycles(config().smem.latency_cycles + std::llround(last)));
     if (op.kind == OpKind::kShared) {
       account(stream.reason, context().now(), port, StackReason::kSharedMemory);
