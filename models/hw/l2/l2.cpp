@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "sim/base/error.hpp"
 
@@ -37,6 +38,7 @@ L2::L2(Context& context, const AddressMap& map)
   dirty_.resize(partitions);
   dirty_limit_lines_ = static_cast<std::int64_t>(c.dirty_limit * static_cast<double>(c.size_bytes) /
                                                  static_cast<double>(c.partitions) / kLineBytes);
+  look_up_bytes_ = std::llround(c.slice_bytes_per_cycle / c.slice_tags_per_cycle);
   fetches_pairs_ = c.fetch_bytes >= 2 * static_cast<int>(kSectorBytes);
   hit_latency_ = cycle * c.hit_latency_cycles;
   fabric_latency_ = cycle * context.config->fabric.latency_cycles;
@@ -133,7 +135,8 @@ Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t parti
   Slice* slices = &slice(partition, 0);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::int64_t bytes = std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes + extra_bytes;
+    const std::int64_t sectors = std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes + extra_bytes;
+    const std::int64_t bytes = std::max(sectors, look_up_bytes_);
     done = std::max(done, (slices[slice_of[i]].*port).reserve(now, bytes));
   }
   return done;

@@ -115,6 +115,7 @@ class L2 {
   std::int64_t dirty_limit_lines_;
   Tick hit_latency_;
   Tick fabric_latency_;
+  std::int64_t look_up_bytes_ = 0;  ///< that a slice could move while it looks up a line
   bool fetches_pairs_;
   Tick store_room_ = 0;
   bool near_copy_on_fill_;

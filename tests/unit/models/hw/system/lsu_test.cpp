@@ -13,15 +13,19 @@ namespace {
 
 constexpr std::uint64_t kBase = std::uint64_t{1} << 32;
 
-double cycles(const std::vector<Operation>& ops) {
-  static const GpuConfig h100 = load_gpu("h100-sxm5-80gb").config;
-  return simulate(h100, ScriptSource(plain_launch(1), ops), SimulationOptions{1980, {}}).sm_cycles;
+const GpuConfig& h100() {
+  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
+  return config;
 }
 
-/// Cycles that each of many repetitions takes.
+double cycles(const std::vector<Operation>& ops) {
+  return simulate(h100(), ScriptSource(plain_launch(1), ops), SimulationOptions{1980, {}}).sm_cycles;
+}
+
+/// Cycles that each of many repetitions takes, once the first has brought the data.
 double each(const std::vector<Operation>& ops) {
-  constexpr std::uint32_t kFew = 64;
-  constexpr std::uint32_t kMany = 192;
+  constexpr std::uint32_t kFew = 500;
+  constexpr std::uint32_t kMany = 1000;
   const auto repeated = [&](std::uint32_t times) {
     std::vector<Operation> all;
     for (std::uint32_t i = 0; i < times; ++i) {
@@ -58,6 +62,26 @@ TEST_CASE("LSU: rows of a box whose lanes lie apart meet in the banks", "[lsu]")
 TEST_CASE("LSU: global loads and stores to shared memory share the data path", "[lsu]") {
   const Operation load = access(MemDir::kLoad, kBase, 32, 4);
   CHECK(each({load, shared_write(8)}) == Approx(16).epsilon(0.05));
+}
+
+TEST_CASE("Stores: all SMs store 43 to 49 lone sectors a clock, as measured", "[stores]") {
+  constexpr std::uint32_t kLines = 32;
+  const auto of_all = [](std::uint32_t times) {
+    const ScriptSource source(plain_launch(132), [times](const StreamId& id) {
+      Operation store = access(MemDir::kStore, 0, 0, 16);
+      store.mem.pattern = Pattern::kBox;
+      store.mem.rows = kLines;
+      store.mem.row_bytes = 32;
+      store.mem.row_pitch = 128;
+      std::vector<Operation> ops(times, store);
+      for (std::uint32_t i = 0; i < times; ++i) {
+        ops[i].mem.address = kBase + id.cta * kLines * 128;
+      }
+      return ops;
+    });
+    return simulate(h100(), source, SimulationOptions{1980, {}}).sm_cycles;
+  };
+  CHECK(132 * kLines * 64 / (of_all(96) - of_all(32)) == Approx(46).margin(3));
 }
 
 TEST_CASE("Stores: a line with partial sectors takes a flit more of the SM's port", "[stores]") {
