@@ -45,7 +45,7 @@ void read_warp_form(const std::string& name, SoftmaxConfig& c) {
 
 /// cunn_SoftMaxForwardReg<input, accumulator, output, epilogue, index, elements of a thread>; the other forms begin
 /// with the elements of a vector and have no count.
-void read_block_form(const std::string& name, SoftmaxConfig& c) {
+std::uint32_t read_block_form(const std::string& name, SoftmaxConfig& c) {
   const bool registers = calls_kernel(name, kRegisters);
   const char* kernel = registers                        ? kRegisters
                        : calls_kernel(name, kShared)    ? kShared
@@ -57,9 +57,10 @@ void read_block_form(const std::string& name, SoftmaxConfig& c) {
   c.input = type_argument(arguments, first);
   c.output = type_argument(arguments, first + 2);
   c.logarithm = name.find("LogSoftMax") != std::string::npos;
+  return registers ? integer_argument(arguments, 5) : 0;
 }
 
-void read_launch(const LaunchRow& row, SoftmaxConfig& c) {
+void read_launch(const LaunchRow& row, std::uint32_t thread_elements, SoftmaxConfig& c) {
   const SoftmaxForm named = c.form;
   choose_softmax_form(c);
   if (c.form != named) {  // another release's rules, or an odd alignment
@@ -71,6 +72,11 @@ void read_launch(const LaunchRow& row, SoftmaxConfig& c) {
     }
   }
   c.threads = threads_of(row, c.threads);
+  const std::uint64_t elements = (c.cols + c.threads - 1) / c.threads;
+  if (thread_elements != 0 && elements != thread_elements) {
+    throw UnsupportedError(fmt::format("{} columns are {} elements for each of {} threads; the kernel keeps {}", c.cols,
+                                       elements, c.threads, thread_elements));
+  }
   c.registers = row.registers.value_or(c.registers);
   // Softmax over another tensor than the shape's: its rows are what the grid covers.
   if (row.grid && c.form != SoftmaxForm::kWarp) c.rows = row.grid->count();
@@ -82,12 +88,13 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const RowMatrix matrix = row_matrix_of(row);
   c.rows = matrix.rows;
   c.cols = matrix.cols;
+  std::uint32_t thread_elements = 0;  // that the register form is compiled for
   if (calls_kernel(name, kWarp)) {
     read_warp_form(name, c);
   } else {
-    read_block_form(name, c);
+    thread_elements = read_block_form(name, c);
   }
-  read_launch(row, c);
+  read_launch(row, thread_elements, c);
   c.name = name;
   check_memory(static_cast<double>(c.rows * c.cols) * (bits_of(c.input) + bits_of(c.output)) / 8, target);
   BuiltKernel built;

@@ -82,6 +82,8 @@ TEST_CASE("softmax names: other types, lengths and forms", "[workloads][rowwise]
   CHECK_THAT(smem.description, Catch::Contains("log-softmax") && Catch::Contains("shared memory"));
   CHECK(grid_of(row_of("softmax", "64,50257", block + "<4, float, float, float, " + tail + ">(float*)")) ==
         Dim3{64, 1, 1});
+  CHECK_THAT(reason(row_of("softmax", "64,8192", block + "Reg<float, float, float, " + tail + ", long, 4>(float*)")),
+             Catch::Contains("the kernel keeps 4"));
   LaunchRow other = row_of("softmax", "64,1024", warp + "float, float, float, 10, false, false>(float*)");
   other.grid = Dim3{17, 1, 1};
   CHECK_THAT(reason(other), Catch::Contains("17 CTAs"));
