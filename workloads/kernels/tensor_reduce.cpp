@@ -185,8 +185,8 @@ class Builder {
     return steps;
   }
 
-  /// The outputs of a CTA. Where several CTAs share an output, each leaves its value and counts itself, and the last one
-  /// reads them all; here each reads as much as it left, which is the same in total.
+  /// The outputs of a CTA. Where several CTAs share an output, each leaves its value and counts itself, and the last
+  /// one reads them all; here each reads as much as it left, which is the same in total.
   void add_results() {
     Launch& l = program_.launch;
     CtaLoop results;
