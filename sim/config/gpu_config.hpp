@@ -130,6 +130,7 @@ struct XbarConfig {
   int cpc_write_bytes_per_cycle;      ///< SMs of a CPC to L2, SM clock, 0 = no limit
   int gpc_write_bytes_per_cycle;      ///< SMs of a GPC to L2, L2 clock
   int gpc_delivered_bytes_per_cycle;  ///< to the SMs of a GPC with what the coalescer and multicast replicate, L2 clock
+  int cpc_miss_bytes;                 ///< L2 misses of a CPC's SMs under way in HBM, 0 = no limit
   int request_latency_cycles;         ///< SM to slice, L2 cycles
   int reply_latency_cycles;           ///< slice to SM, L2 cycles
   int hop_spread_cycles;              ///< largest extra latency by distance between GPC and slice, L2 cycles
@@ -148,8 +149,9 @@ struct L2Config {
   int slices;  ///< total
   int ways;
   int line_bytes;
-  int fetch_bytes;            ///< least that a miss brings from HBM, 32 or 64, aligned
-  int slice_bytes_per_cycle;  ///< read
+  int fetch_bytes;              ///< least that a miss brings from HBM, 32 or 64, aligned
+  double slice_tags_per_cycle;  ///< look-ups
+  int slice_bytes_per_cycle;    ///< read
   int slice_write_bytes_per_cycle;
   int hit_latency_cycles;      ///< L2 cycles inside the slice
   int home_interleave_bytes;   ///< addresses alternate between partitions at this grain (hashed)

@@ -28,6 +28,7 @@ class Crossbar {
   Tick send_store(std::uint32_t sm, std::uint32_t bytes);
 
   [[nodiscard]] Tick gpc_busy_ticks() const;
+  [[nodiscard]] std::size_t num_cpcs() const { return cpc_read_.size(); }
   [[nodiscard]] std::size_t num_gpcs() const { return gpc_read_.size(); }
 
  private:

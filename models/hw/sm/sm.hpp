@@ -276,10 +276,10 @@ class Sm {
   Resource lsu_;
   Resource l1_tags_port_;
   Resource async_copy_;  ///< cp.async
-  Resource smem_read_;  ///< the LSU's data path: loads and stores of shared and global memory, operands of wgmma
-  Resource smem_fill_;  ///< what cp.async and TMA bring
-  Resource tma_;        ///< takes one operation after another
-  Resource tma_bytes_;  ///< asks for their rows and bytes
+  Resource smem_read_;   ///< the LSU's data path: loads and stores of shared and global memory, operands of wgmma
+  Resource smem_fill_;   ///< what cp.async and TMA bring
+  Resource tma_;         ///< takes one operation after another
+  Resource tma_bytes_;   ///< asks for their rows and bytes
   Resource dsmem_;
   Resource barriers_;   ///< takes arrivals
   Resource mbarriers_;  ///< likewise

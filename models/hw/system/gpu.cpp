@@ -1,6 +1,7 @@
 #include "models/hw/system/gpu.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <span>
 #include <string>
@@ -29,6 +30,9 @@ Context make_context(const GpuConfig& config, int sm_clock_mhz) {
   return c;
 }
 
+/// Of the lines of a miss, whole.
+std::int64_t bytes_of(std::uint32_t lines) { return std::int64_t{std::popcount(lines_of(lines))} * kLineBytes; }
+
 std::vector<std::uint16_t> coalescer_groups(const GpuConfig& config) {
   // SMs of a GPC in the order of their numbers, cut into groups of the configured size.
   const std::vector<SmPlace> layout = sm_layout(config.topology);
@@ -52,6 +56,7 @@ Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
       coalescer_(std::make_unique<RequestCoalescer>(context_, coalescer_groups(config))),
       l2_(context_, map_),
       hbm_(context_, map_),
+      turns_(crossbar_.num_cpcs(), config.xbar.cpc_miss_bytes),
       launch_before_(context_.time.sm * config.launch.overhead_before_cycles),
       launch_after_(context_.time.sm * config.launch.overhead_after_cycles) {
   const Launch& launch = source.launch();
@@ -173,6 +178,11 @@ void Gpu::reply(std::uint32_t handle) {
       first = false;
     }
   }
+}
+
+void Gpu::read_hbm(const MissTurns::Miss& miss) {
+  const Tick ready = hbm_.read(context_.chunks[miss.chunk], lines_of(miss.lines));
+  context_.post(ready, EventKind::kHbmDone, 0, miss.chunk, miss.lines);
 }
 
 void Gpu::prefetch_payload(const Event& e) const {
@@ -306,14 +316,22 @@ void Gpu::dispatch(const Event& e) {
       drain_l2();
       break;
     case EventKind::kReadAtHbm: {
-      const Tick ready = hbm_.read(context_.chunks[e.a], lines_of(e.b));
-      context_.post(ready, EventKind::kHbmDone, 0, e.a, e.b);
+      const MissTurns::Miss miss{e.a, e.b, bytes_of(e.b)};
+      if (turns_.enter(crossbar_.port(context_.chunks[e.a].sm).cpc, miss)) {
+        read_hbm(miss);
+      }
       break;
     }
-    case EventKind::kHbmDone:
+    case EventKind::kHbmDone: {
+      const std::uint16_t cpc = crossbar_.port(context_.chunks[e.a].sm).cpc;
+      turns_.leave(cpc, bytes_of(e.b));
+      for (MissTurns::Miss miss; turns_.next(cpc, miss);) {
+        read_hbm(miss);
+      }
       l2_.hbm_done(e.a, lines_of(e.b), partition_of(e.b));
       drain_l2();
       break;
+    }
     case EventKind::kFabricDone:
       l2_.fabric_done(e.a, e.b);
       drain_l2();

@@ -9,6 +9,7 @@
 #include "models/hw/hbm/hbm.hpp"
 #include "models/hw/l2/l2.hpp"
 #include "models/hw/noc/crossbar.hpp"
+#include "models/hw/noc/miss_turns.hpp"
 #include "models/hw/noc/request_coalescer.hpp"
 #include "models/hw/sm/sm.hpp"
 #include "models/hw/system/cta_scheduler.hpp"
@@ -42,6 +43,7 @@ class Gpu {
   void prefetch_places(const Event& e) const;
   void prefetch_tables(const Event& e);
   void reply(std::uint32_t chunk);
+  void read_hbm(const MissTurns::Miss& miss);
   /// Takes what the L2 has let go since the last call: replies and dirty lines.
   void drain_l2();
   [[noreturn]] void report_stall() const;
@@ -54,6 +56,7 @@ class Gpu {
   std::unique_ptr<RequestCoalescer> coalescer_;
   L2 l2_;
   Hbm hbm_;
+  MissTurns turns_;
   ClusterTable clusters_;
   std::vector<Token> global_counters_;
   SmEnvironment environment_;
