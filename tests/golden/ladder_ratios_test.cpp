@@ -73,7 +73,7 @@ TEST_CASE("Ladder: what padding, coalescing, a second buffer, fusion and a mask 
       {"tiles padded, attention",
        {{"attention_tiled_32x32_pad0_d64_f32"}, "1,8,8,1024,1024,64,0,tiled"},
        {{"attention_tiled_32x32_pad1_d64_f32"}, "1,8,8,1024,1024,64,0,tiled"},
-       11},
+       8},
       {"tiles padded, transpose",
        {{"transpose_tile_32x32_f32"}, "1000,1500"},
        {{"transpose_padded_32x32_f32"}, "1000,1500"},

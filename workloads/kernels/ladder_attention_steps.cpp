@@ -83,7 +83,7 @@ AttentionStep ladder_shared(std::uint16_t pc, std::uint32_t insts, std::uint32_t
   AttentionStep step;
   step.op = issued(OpKind::kShared, pc, insts);
   step.op.pipe = Pipe::kLsu;
-  step.op.pipe_work = reads + writes;  // one data path for both
+  step.op.pipe_work = insts;
   step.op.smem_read_wavefronts = reads;
   step.op.smem_write_wavefronts = writes;
   step.op.smem_conflicts = conflicts;
