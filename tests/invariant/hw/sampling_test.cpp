@@ -36,5 +36,6 @@ TEST_CASE("Sampling: plain grids, persistent products and attention agree with w
   // At the clock that the power limit leaves to products: faster, its CTAs drift apart over the whole launch (ADR
   // 0004).
   check_agrees("gemm", {{"m", "8192"}, {"n", "16384"}, {"k", "1024"}}, 1500);
+  check_agrees("flash_attention", {{"batch", "8"}, {"heads", "32"}, {"q-len", "1"}, {"kv-len", "16384"}});
   check_agrees("flash_attention", {{"heads", "160"}, {"q-len", "2048"}, {"kv-len", "2048"}, {"head-dim", "128"}});
 }
