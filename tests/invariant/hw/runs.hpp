@@ -7,15 +7,11 @@
 
 #include "models/hw/system/simulator.hpp"
 #include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 
 namespace strata::test {
 
 inline constexpr double kClockMhz = 1980;
-
-inline const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 
 inline GpuConfig h100_with(const std::vector<std::string>& overrides) {
   return load_gpu("h100-sxm5-80gb", overrides).config;

@@ -2,16 +2,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 
 using namespace strata;
-
-namespace {
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
-}  // namespace
+using namespace strata::test;
 
 TEST_CASE("Roofline: peaks are the data sheet's at the data sheet's clock", "[roofline]") {
   CHECK(tensor_peak_tflops(h100(), "bf16", 1830) == Approx(989.4).epsilon(0.001));

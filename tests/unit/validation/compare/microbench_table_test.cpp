@@ -3,18 +3,14 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
-#include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 #include "tests/support/measured_run.hpp"
 
 using namespace strata;
+using namespace strata::test;
 using test::MeasuredRun;
 
 namespace {
-
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 
 std::string error_of(const MeasuredRun& run) {
   try {

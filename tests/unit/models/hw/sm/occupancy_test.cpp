@@ -3,16 +3,12 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
-#include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 
 using namespace strata;
+using namespace strata::test;
 
 namespace {
-
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 
 SmOccupancy of(std::uint32_t threads, std::uint32_t registers, std::uint32_t smem = 0) {
   Launch l;

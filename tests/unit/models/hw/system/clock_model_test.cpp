@@ -4,15 +4,12 @@
 #include <limits>
 
 #include "sim/base/error.hpp"
-#include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 
 using namespace strata;
+using namespace strata::test;
 
 namespace {
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 WorkTotals work(double tensor_flops, double bytes) {
   WorkTotals w;
   w.tensor_flops = tensor_flops;

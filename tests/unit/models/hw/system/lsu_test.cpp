@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "models/hw/system/simulator.hpp"
-#include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 #include "tests/unit/models/hw/support/script_source.hpp"
 
 using namespace strata;
@@ -12,11 +12,6 @@ using namespace strata::test;
 namespace {
 
 constexpr std::uint64_t kBase = std::uint64_t{1} << 32;
-
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 
 double cycles(const std::vector<Operation>& ops) {
   return simulate(h100(), ScriptSource(plain_launch(1), ops), SimulationOptions{1980, {}}).sm_cycles;

@@ -2,18 +2,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 #include "tests/unit/models/hw/support/script_source.hpp"
 
 using namespace strata;
 using namespace strata::test;
 
 namespace {
-
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 
 /// CTAs of 1024 threads with 32 registers: two on an SM, 264 at once.
 ScriptSource grid(std::uint32_t ctas, std::uint64_t period, double bytes) {

@@ -5,6 +5,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 #include "tests/unit/models/hw/support/script_source.hpp"
 
 using namespace strata;
@@ -13,11 +14,6 @@ using namespace strata::test;
 namespace {
 
 constexpr std::uint64_t kBase = std::uint64_t{1} << 32;
-
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 
 Result run(const TraceSource& source) { return simulate(h100(), source, SimulationOptions{1980, {}}); }
 

@@ -4,17 +4,13 @@
 #include "sim/app/microbench/compare.hpp"
 #include "sim/app/microbench/point.hpp"
 #include "sim/base/error.hpp"
-#include "sim/config/gpu_description.hpp"
+#include "tests/support/h100.hpp"
 
 using namespace strata;
+using namespace strata::test;
 using namespace strata::app;
 
 namespace {
-
-const GpuConfig& h100() {
-  static const GpuConfig config = load_gpu("h100-sxm5-80gb").config;
-  return config;
-}
 
 MicrobenchRow row(const char* bench, const char* series, double x, double value = 1, const char* metric = "") {
   MicrobenchRow r;
