@@ -58,6 +58,14 @@ struct SmConfig {
   int setmaxnreg_cycles;
 };
 
+/// Instruction fetch: the cache that the sub-partitions of an SM share, and the wider one behind it.
+struct InstructionCacheConfig {
+  std::int64_t bytes;         ///< code that an SM executes again without fetching it
+  double line_cycles;         ///< per 128-byte line that comes from the wider cache, and of code executed first
+  std::int64_t outer_bytes;   ///< code that the wider cache holds
+  double outer_line_cycles;   ///< per line that comes from the L2
+};
+
 struct RegisterFileConfig {
   int registers;        ///< 32-bit registers per SM
   int allocation_unit;  ///< registers per warp are rounded up to this
@@ -209,6 +217,7 @@ struct GpuConfig {
   ClockConfig clocks;
   TopologyConfig topology;
   SmConfig sm;
+  InstructionCacheConfig icache;
   RegisterFileConfig registers;
   SharedMemoryConfig smem;
   L1Config l1;

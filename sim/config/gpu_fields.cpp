@@ -59,6 +59,11 @@ constexpr Field kFields[] = {
     {"sm.cta_drain_cycles", at<&G::sm, &SmConfig::cta_drain_cycles>, "SM cycle", 0, 10000, "last instruction of a CTA to its resources being free"},
     {"sm.setmaxnreg_cycles", at<&G::sm, &SmConfig::setmaxnreg_cycles>, "SM cycle", 0, 1000, "moving registers between the warpgroups of a CTA"},
 
+    {"icache.bytes", at<&G::icache, &InstructionCacheConfig::bytes>, "byte", 1024, 16777216, "code that an SM executes again without fetching it"},
+    {"icache.line_cycles", at<&G::icache, &InstructionCacheConfig::line_cycles>, "SM cycle", 0, 1000, "per 128-byte line of code from the cache behind the SM's, and of code executed for the first time"},
+    {"icache.outer_bytes", at<&G::icache, &InstructionCacheConfig::outer_bytes>, "byte", 1024, 1073741824, "code that the cache behind the SM's holds"},
+    {"icache.outer_line_cycles", at<&G::icache, &InstructionCacheConfig::outer_line_cycles>, "SM cycle", 0, 10000, "per 128-byte line of code from the L2"},
+
     {"registers.registers", at<&G::registers, &RegisterFileConfig::registers>, "register", 1024, 1048576, "32-bit registers of an SM"},
     {"registers.allocation_unit", at<&G::registers, &RegisterFileConfig::allocation_unit>, "register", 1, 4096, "registers of a warp are rounded up to this"},
     {"registers.max_per_thread", at<&G::registers, &RegisterFileConfig::max_per_thread>, "register", 16, 1024, "most registers one thread may have"},

@@ -67,6 +67,10 @@ class CtaProgramSource final : public TraceSource {
       : launch_(std::move(program.launch)), loops_(std::move(program.loops)), groups_(program.groups) {
     launch_.repeats_every =
         launch_.global_counters == 0 ? launch_.grid.x == launch_.num_ctas() ? 1 : launch_.grid.x : 0;
+    std::uint16_t pc = 0;
+    for (CtaLoop& loop : loops_) {
+      for (CtaStep& step : loop.steps) step.op.pc = ++pc;
+    }
     const auto warps = static_cast<std::uint16_t>(launch_.warps_per_cta() / groups_);
     for (std::uint32_t g = 0; g < groups_; ++g) {
       launch_.streams.push_back(StreamInfo{static_cast<std::uint16_t>(g * warps), warps, "warps"});

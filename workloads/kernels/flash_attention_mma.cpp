@@ -15,6 +15,8 @@ using namespace flash_mma_costs;
 constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint8_t kCopyGroup = 0;    ///< async-group slot of cp.async
 constexpr std::uint8_t kSyncThreads = 0;  ///< named barrier of __syncthreads
+constexpr std::uint32_t kInstructionBytes = 16;
+constexpr std::uint32_t kStepPcs = 16;  ///< more than a step has operations
 
 std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
 
@@ -67,7 +69,6 @@ class FlashAttentionMma final : public TraceSource {
         c_.smem_dynamic_bytes != 0 ? c_.smem_dynamic_bytes : static_cast<std::uint32_t>(flash_mma_smem_bytes(c_));
     launch_.streams = {StreamInfo{0, static_cast<std::uint16_t>(c_.warps), "warps"}};
     launch_.named_barrier_warps[kSyncThreads] = static_cast<std::uint16_t>(c_.warps);
-    launch_.code_bytes = 48 * 1024;
     describe_attention(c_.shape, tiles_.layout, true, tiles_.scratch_bytes, launch_);
     if (c_.writes_partials) launch_.work.compulsory_write_bytes = static_cast<double>(tiles_.partial_bytes);
   }
@@ -169,9 +170,10 @@ class FlashAttentionMma final : public TraceSource {
     block_[5] = compute(6, softmax_slots_);
     block_[5].pipe = Pipe::kMufu;
     block_[5].pipe_work = scores_;
-    block_[5].dependent_latency = kSoftmaxChain;
+    block_[2].dependent_latency = to_int(kScoreMmaChain * mmas);
     block_[6] = spill(7, spills_.per_block);
     block_[7] = mma(8, mmas, kv_ldmatrix);
+    block_[7].dependent_latency = to_int(kValueMmaChain * mmas + kOtherClocks / kMmaLatency * kv_ldmatrix);
     block_[7].ends_piece = true;
     if (share) {  // every warp writes its part of P and reads all of it
       const auto p_wavefronts = static_cast<std::uint32_t>(c_.block_m * c_.block_n * tiles_.layout.element_bytes / 128);
@@ -180,6 +182,9 @@ class FlashAttentionMma final : public TraceSource {
     }
     masked_slots_ = to_int(kMaskPerScore * scores_);
     masking_steps_ = (c_.block_m + c_.block_n - 1) / c_.block_n + (c_.even_mn ? 0 : 1);
+    own_code_steps_ = c_.shape.causal ? masking_steps_ : 1;
+    const std::uint32_t step = to_int(total) + mmas + (c_.shape.causal ? masked_slots_ : 0);
+    launch_.code_bytes = kInstructionBytes * (once_slots() + (own_code_steps_ + 1) * step);
     last_copy_slots_ = copy_.issue_slots;
   }
 
@@ -235,12 +240,16 @@ class FlashAttentionMma final : public TraceSource {
     out[n].waits[0] = synced(2 * i);
     std::uint32_t slots = softmax_slots_ + (last ? last_copy_slots_ : 0);  // the address code runs on the last step too
     if (c_.shape.causal && i <= masking_steps_) slots += masked_slots_;
-    set_insts(out[n++], slots);
+    set_insts(out[n], slots);
+    out[n++].dependent_latency = to_int(kOtherClocks / kMufuLatency * slots);
     if (spills_.per_block > 0) {
       out[n] = block_[6];
       out[n++].mem.address = t.frame + std::uint64_t{spills_.once} * c_.warps * kWarpLanes * 4;
     }
     out[n++] = block_[7];
+    if (i <= own_code_steps_) {
+      for (Operation& op : out.first(n)) op.pc = static_cast<std::uint16_t>(op.pc + kStepPcs * i);
+    }
     return n;
   }
 
@@ -308,6 +317,7 @@ class FlashAttentionMma final : public TraceSource {
   std::uint32_t softmax_slots_ = 0;
   std::uint32_t masked_slots_ = 0;
   std::uint32_t masking_steps_ = 0;
+  std::uint32_t own_code_steps_ = 0;  ///< first steps, which the source unrolls into code of their own
   std::uint32_t last_copy_slots_ = 0;
   Operation copy_;
   std::array<Operation, 8> block_{};

@@ -51,6 +51,7 @@ class GemmCtaSource final : public TraceSource {
 
  private:
   static constexpr std::uint32_t kMostPerStep = 8;
+  static constexpr std::uint32_t kPartPcs = 128;    ///< more than the other operations' pcs
   static constexpr std::uint32_t kLeaveInsts = 24;  ///< of a CTA that finds its tile beyond C
 
   std::uint32_t step(const StreamId& id, State& state, Operation* out) const {
@@ -322,6 +323,9 @@ class GemmCtaSource final : public TraceSource {
     for (std::uint32_t tenths = plan_.config.store_pass_tenths - 10; tenths > 0; tenths -= std::min(tenths, 10U)) {
       Operation& again = out[n++] = whole;
       again.mem.rows = (std::min(tenths, 10U) * again.mem.rows + 9) / 10;
+    }
+    for (std::uint32_t i = 0; i < n; ++i) {
+      out[i].pc = static_cast<std::uint16_t>(out[i].pc + kPartPcs * (part + 1));  // the parts are unrolled
     }
     return n;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/block_reduce.hpp"
@@ -12,12 +13,31 @@ namespace {
 
 constexpr std::uint32_t kWarpLanes = 32;
 
-// splitKreduce_kernel, calibration rows: a warp without rows takes 38 instructions, one with rows 96 at two splits and
-// 142 at twelve: 4.6 a split and 49 for scaling, conversion and the store. Wavefronts 4 and 2 (1), one wide multiply.
+// splitKreduce_kernel, SASS of cuBLAS 13.0 (sm_90), counts as in the calibration rows. A warp without rows takes 38
+// instructions; one with rows 24 more until its first load, 4.6 a split, and 24 for scaling, conversion and the store.
+// Before the first load stand four constants, each used by the next step; the kernel jumps over the code of the cases
+// it has not: its 96 instructions lie on 15 lines.
 constexpr double kSplitKEveryWarp = 38;
-constexpr double kSplitKActive = 48;
+constexpr double kSplitKBefore = 24;
+constexpr double kSplitKAfter = 24;
+constexpr double kSplitKConstants = 4;
 constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
-constexpr std::uint32_t kSplitKUnroll = 4;  ///< loads in flight of a thread: what compilers unroll such a loop by
+
+/// Loads in flight of a thread, batch after batch: sixteen splits at a time in two parts while more than twelve are left,
+/// eight once, then fours; of the last one to three the first alone.
+std::vector<std::uint32_t> splitk_batches(std::uint32_t splits) {
+  std::vector<std::uint32_t> batches;
+  std::uint32_t left = splits - splits % 4;
+  for (; left > 12; left -= 16) batches.insert(batches.end(), {7, 9});
+  if (left > 4) {
+    batches.push_back(8);
+    left -= 8;
+  }
+  if (left > 0) batches.push_back(4);
+  if (splits % 4 > 0) batches.push_back(1);
+  if (splits % 4 > 1) batches.push_back(splits % 4 - 1);
+  return batches;
+}
 
 // flash_fwd_splitkv_combine_kernel, calibration row: 619 instructions per warp at four splits. Each split takes a load,
 // a scale from shared memory, four FMA and the loop; the divisions that find the row's batch and head take most of the
@@ -115,22 +135,21 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   setup.tile.cols_total = c.cols;
   setup.tile.col_axis = CtaAxis::kX;
   CtaLoop finish = setup;
-  CtaStep all = arithmetic_step(kSplitKEveryWarp, 8, warps, false);
+  CtaStep all = arithmetic_step(kSplitKEveryWarp, issue_chain(kSplitKEveryWarp), warps, false);
   all.op.smem_read_wavefronts = 4 * warps;
   all.whole = true;
-  setup.steps = {all};
+  setup.steps = {all, arithmetic_step(kSplitKBefore, issue_chain(kSplitKBefore) + kSplitKConstants * kSharedSteps, warps, false)};
   p.loops = {setup};
-  for (std::uint32_t first = 0; first < c.splits; first += kSplitKUnroll) {
+  std::uint32_t next = 0;
+  for (const std::uint32_t loads : splitk_batches(c.splits)) {
     CtaLoop batch = finish;
-    const std::uint32_t loads = std::min(kSplitKUnroll, c.splits - first);
-    for (std::uint32_t s = 0; s < loads; ++s) {
-      batch.steps.push_back(
-          access_step(MemDir::kLoad, partials + (first + s) * matrix, bits, c.cols * bits / 8, 1, warps));
+    for (std::uint32_t s = 0; s < loads; ++s, ++next) {
+      batch.steps.push_back(access_step(MemDir::kLoad, partials + next * matrix, bits, c.cols * bits / 8, 1, warps));
     }
     batch.steps.push_back(compute_step(loads * kSplitKAdd, warps));
     p.loops.push_back(batch);
   }
-  CtaStep scaled = arithmetic_step(kSplitKActive, 20, warps, false);
+  CtaStep scaled = arithmetic_step(kSplitKAfter, 20, warps, false);
   scaled.op.smem_read_wavefronts = c.active_wavefronts * warps;
   scaled.op.tensor_insts = warps;
   finish.steps = {scaled,

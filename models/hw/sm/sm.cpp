@@ -27,6 +27,7 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
     p[static_cast<std::size_t>(Pipe::kMufu)] = Resource(sm_cycle_, scaled(g.sm.mufu_per_cycle_smsp, kScale));
     p[static_cast<std::size_t>(Pipe::kUniform)] = Resource(sm_cycle_, scaled(g.sm.uniform_per_cycle_smsp, kScale));
   }
+  icache_ = InstructionCache(g.icache, environment.source->launch().code_bytes, sm_cycle_);
   lsu_ = Resource(sm_cycle_, scaled(g.sm.lsu_per_cycle_sm, kScale));
   l1_tags_port_ = Resource(sm_cycle_, scaled(g.l1.tags_per_cycle, kScale));
   smem_read_ = Resource(sm_cycle_, g.smem.read_bytes_per_cycle);

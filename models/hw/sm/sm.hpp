@@ -3,7 +3,7 @@
 ///
 /// Streams (warps or groups of warps that run in step) execute their operations in order. Work is reserved on the
 /// units at the moment a stream reaches the operation, in quanta of at most 64 issue cycles.
-/// Not modelled: instruction fetch beyond the cold start, operand collectors, divergence (docs/model/sm.md).
+/// Not modelled: operand collectors, divergence (docs/model/sm.md).
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "models/hw/common/sm_port.hpp"
 #include "models/hw/common/tag_array.hpp"
 #include "models/hw/sm/cluster.hpp"
+#include "models/hw/sm/instruction_cache.hpp"
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/sm/tokens.hpp"
 #include "sim/timing/credits.hpp"
@@ -107,6 +108,8 @@ class Sm {
     std::uint32_t quanta_total = 0;
     Tick started = 0;
     Tick pipe_end = 0;
+    Tick code_ready = 0;  ///< when the code of the operation being issued has come
+    double unready = 0;   ///< share of the operation's time, alone, in which a warp has nothing to issue
     std::array<std::uint32_t, 8> scoreboard{};
     std::array<std::uint32_t, 8> group{};
     std::array<std::uint8_t, kSmsps> warps_on{};
@@ -201,6 +204,8 @@ class Sm {
   }
   Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op);
   void begin(Stream& stream, const Operation& op);
+  /// The sub-partitions' warps that are at an operation.
+  void count_issuing(const Stream& stream, int sign);
   Tick execute(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void count(const Stream& stream, const Operation& op);
   void end_stream(std::uint32_t slot, std::uint32_t stream_index);
@@ -268,11 +273,13 @@ class Sm {
   /// A sub-partition: what one operation reserves lies together.
   struct Smsp {
     Resource issue;
+    std::uint32_t issuing = 0;  ///< warps in the middle of an operation
     Resource mma;
     Resource shared;                                                   ///< hands shared-memory instructions to the LSU
     std::array<Resource, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
   };
   std::array<Smsp, kSmsps> smsps_;
+  InstructionCache icache_;
   Resource lsu_;
   Resource l1_tags_port_;
   Resource async_copy_;  ///< cp.async

@@ -39,6 +39,20 @@ const char* name_of(OpKind kind) {
   }
 }
 
+/// A slot is lost when no warp has an instruction ready. Warps that each have none for a share `unready` of the time
+/// leave `unready` to the power of their number idle; a warp alone is held up by its own chain.
+std::int64_t with_idle_slots(std::int64_t units, double unready, std::uint32_t warps) {
+  constexpr std::uint32_t kHide = 16;  // so many hide everything
+  if (unready <= 0 || warps < 2 || warps >= kHide) {
+    return units;
+  }
+  double idle = unready;
+  for (std::uint32_t w = 1; w < warps; ++w) {
+    idle *= unready;
+  }
+  return std::llround(static_cast<double>(units) / (1 - idle));
+}
+
 StackReason reason_of_pipe(Pipe p) {
   switch (p) {
     case Pipe::kFma:
@@ -85,9 +99,10 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
       context().post(issued, EventKind::kStreamRun, index_, slot, stream_index);
       return;
     }
+    count_issuing(stream, -1);
     count(stream, op);
     context().pieces_ended += op.ends_piece ? 1 : 0;
-    const Tick next = execute(slot, stream_index, op, issued);
+    const Tick next = execute(slot, stream_index, op, std::max(issued, stream.code_ready));
     ++stream.next;
     if (!store_queue_.empty() && op.kind == OpKind::kMemory && op.mem.dir != MemDir::kLoad &&
         op.mem.dir != MemDir::kPrefetch) {
@@ -186,6 +201,16 @@ void Sm::begin(Stream& stream, const Operation& op) {
   stream.quanta_left = stream.quanta_total;
   stream.started = context().now();
   stream.pipe_end = 0;
+  stream.code_ready = icache_.fetch(stream.started, op.pc, op.issue_slots);
+  const double chain = op.dependent_latency * latency_of(op);
+  stream.unready = chain > hold ? 1 - hold / chain : 0;
+  count_issuing(stream, 1);
+}
+
+void Sm::count_issuing(const Stream& stream, int sign) {
+  for (std::uint32_t s = 0; s < kSmsps; ++s) {
+    smsps_[s].issuing += static_cast<std::uint32_t>(sign * stream.warps_on[s]);
+  }
 }
 
 Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op) {
@@ -214,7 +239,8 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     }
     Resource& port = smsps_[s].issue;
     const Tick start = std::max(now, port.next_free());
-    issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, issue_units * warps, start)));
+    const std::int64_t units = with_idle_slots(issue_units * warps, stream.unready, smsps_[s].issuing);
+    issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, units, start)));
     if (mma_units > 0) {
       mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));
     }
