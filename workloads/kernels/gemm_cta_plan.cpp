@@ -233,7 +233,7 @@ class Planner {
     write.warp_insts = plan_.stream_warps * write.issue_slots;
     write.smem_write_wavefronts = wavefronts;
     write.smem_conflicts = wavefronts - minimum;
-    write.dependent_latency = kBarrierSteps;
+    write.dependent_latency = kBarrierSteps + once_chain(write.issue_slots);
     write.completes[0] = {TokenClass::kScoreboard, 2, SignalAt::kDataVisible, 1, 0};
 
     Operation& read = plan_.read_c = write;
@@ -245,6 +245,7 @@ class Planner {
     const std::uint32_t others = write.issue_slots + stores;
     read.issue_slots = std::max(reads + 4, all > others ? all - others : 0U);
     read.pipe_work = read.issue_slots - reads;
+    read.dependent_latency = kBarrierSteps + once_chain(read.issue_slots);
     read.warp_insts = plan_.stream_warps * read.issue_slots;
     read.smem_read_wavefronts = wavefronts;
     read.smem_write_wavefronts = 0;

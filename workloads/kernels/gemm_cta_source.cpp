@@ -148,7 +148,7 @@ class GemmCtaSource final : public TraceSource {
     op.issue_slots = insts;
     op.warp_insts = insts * plan_.stream_warps;
     op.tensor_insts = empty ? 0 : plan_.config.costs.uncounted_tensor * plan_.stream_warps;
-    op.dependent_latency = 32;
+    op.dependent_latency = once_chain(insts);
     return 1;
   }
 

@@ -12,9 +12,9 @@ namespace {
 constexpr std::uint32_t kMaxAccumulatorRegisters = 208;  ///< fragments and addresses need the rest of 255
 constexpr std::uint32_t kOtherRegisters = 28;            ///< addresses, predicates, loop state
 constexpr std::uint32_t kFirstFragmentSteps = 15;        ///< barrier and first LDS, in ALU latencies
-/// Of a warp alone in the main loop, per instruction: stall samples of three kernels of cuBLAS and CUTLASS (Nsight
-/// Compute, H200) leave 0.60 to 0.65 clk beside the issue itself, two thirds of it waits for LDS.
-constexpr double kClocksPerInstruction = 1.62;
+/// Of a warp alone in the main loop, per instruction: 1.47, 1.48 and 1.60 clk by stall samples of three kernels of
+/// CUTLASS and cuBLAS (Nsight Compute, H200), instruction fetch left out; most of what is beyond 1 waits for LDS.
+constexpr double kClocksPerInstruction = 1.52;
 constexpr double kAluLatency = 4;
 
 void check_threads(const GemmSimtConfig& c, std::vector<Diagnostic>& problems) {

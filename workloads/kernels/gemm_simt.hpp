@@ -26,7 +26,7 @@ struct GemmSimtConfig : GemmCtaConfig {
   /// Issue cycles lost per 100 FFMA: an outer product reads three registers an instruction from two banks. The default
   /// is inferred from two recorded launches of cuBLAS, whose active cycles exceed their instructions by 0.18 and 0.27
   /// of an FFMA, waits included.
-  std::uint32_t conflicts_per_hundred = 12;
+  std::uint32_t conflicts_per_hundred = 0;
 };
 
 /// Costs of compiled fp32 kernels, from recorded `sm__inst_executed`. Per warp and K tile of 8, a CUTLASS kernel issues
