@@ -60,10 +60,10 @@ struct SmConfig {
 
 /// Instruction fetch: the cache that the sub-partitions of an SM share, and the wider one behind it.
 struct InstructionCacheConfig {
-  std::int64_t bytes;         ///< code that an SM executes again without fetching it
-  double line_cycles;         ///< per 128-byte line that comes from the wider cache, and of code executed first
-  std::int64_t outer_bytes;   ///< code that the wider cache holds
-  double outer_line_cycles;   ///< per line that comes from the L2
+  std::int64_t bytes;        ///< code that an SM executes again without fetching it
+  double line_cycles;        ///< per 128-byte line that comes from the wider cache, and of code executed first
+  std::int64_t outer_bytes;  ///< code that the wider cache holds
+  double outer_line_cycles;  ///< per line that comes from the L2
 };
 
 struct RegisterFileConfig {

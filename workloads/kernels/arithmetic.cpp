@@ -27,7 +27,8 @@ Arithmetic integer_code(double instructions) {
   return instructions * Arithmetic{.fma = 0.25, .alu = 0.55, .mufu = 0, .other = 0.2, .chain = 0};
 }
 
-double issue_chain(double instructions) { return instructions * kIssueClocks / kAluClocks; }
+double issue_chain(double instructions) { return issue_chain(instructions, kIssueClocks); }
+double issue_chain(double instructions, double clocks) { return instructions * clocks / kAluClocks; }
 
 Operation compute_operation(const Arithmetic& work, std::uint32_t warps) {
   Operation op;

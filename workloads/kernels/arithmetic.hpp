@@ -24,8 +24,10 @@ struct Arithmetic {
 /// Index and address arithmetic, predicates and branches, in the mix of compiled code.
 [[nodiscard]] Arithmetic integer_code(double instructions);
 
-/// Steps of ALU latency that a run of instructions takes a warp that has the SMSP to itself.
+/// Steps of ALU latency that a run of instructions takes a warp that has the SMSP to itself; `clocks` each, where that
+/// was measured, else what the control bits of compiled code say.
 [[nodiscard]] double issue_chain(double instructions);
+[[nodiscard]] double issue_chain(double instructions, double clocks);
 
 /// The compute operation of `warps` warps in step, on the slowest of its pipes (MUFU issues at an eighth, ALU at half
 /// the rate of FMA). Its chain is at least issue_chain() of its instructions.

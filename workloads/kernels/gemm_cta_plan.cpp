@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint32_t kEpilogueParts = 8;  ///< row groups that pass through shared memory in turn
 constexpr std::uint32_t kStreamWarps = 4;
-constexpr std::uint32_t kBarrierSteps = 8;     ///< dependent steps of a CTA barrier
-constexpr std::uint32_t kLineBytes = 128;      ///< one shared-memory wavefront
+constexpr std::uint32_t kBarrierSteps = 8;      ///< dependent steps of a CTA barrier
+constexpr std::uint32_t kLineBytes = 128;       ///< one shared-memory wavefront
 constexpr std::uint32_t kCodeBytes = 50 << 10;  ///< executed: 38 to 52 KiB in five kernels of cuBLAS and CUTLASS
-constexpr std::uint32_t kAsyncLeastBytes = 4;  ///< narrowest cp.async
-constexpr std::uint32_t kStagedBytes = 16;     ///< of a lane's STS
+constexpr std::uint32_t kAsyncLeastBytes = 4;   ///< narrowest cp.async
+constexpr std::uint32_t kStagedBytes = 16;      ///< of a lane's STS
 
 std::uint32_t u32(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 

@@ -55,7 +55,8 @@ Operation plan_multiply(const GemmSimtConfig& c, const GemmCtaPlan& plan) {
   const std::uint32_t instructions = multiplies + reads + plan.overhead_per_k_tile(slice_k);
   op.issue_slots = instructions + multiplies * c.conflicts_per_hundred / 100;
   op.warp_insts = warps * instructions;
-  op.dependent_latency = kFirstFragmentSteps + static_cast<std::uint32_t>(kClocksPerInstruction * op.issue_slots / kAluLatency);
+  op.dependent_latency =
+      kFirstFragmentSteps + static_cast<std::uint32_t>(kClocksPerInstruction * op.issue_slots / kAluLatency);
   op.smem_read_wavefronts = warps * (c.thread_m + c.thread_n) * c.lds_wavefronts / 4 * slice_k + plan.fill_wavefronts();
   return op;
 }

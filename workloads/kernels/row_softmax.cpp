@@ -30,6 +30,10 @@ constexpr TreeLevel kSumLevel{.combine = {.fma = 1, .alu = 0, .mufu = 0, .other 
 // 44 instructions of a warp-form warp and 36 per fp32 element (620 = 44 + 16 * 36; bf16 1260 = 44 + 32 * 38): 25 are
 // the two shuffle trees, 19 the set-up. Of 36, one load, one store and S2R, which the wavefront counter includes.
 constexpr double kWarpSetup = 19;
+/// Clocks per instruction of a warp alone in softmax_warp_forward, by stall samples of two instances with 1024 columns
+/// (Nsight Compute, H200): 5.4 and 5.6, fetches and memory left out. Branches around divisions and special functions
+/// make it more than elsewhere.
+constexpr double kWarpClocks = 5.5;
 constexpr Arithmetic kWarpElement{.fma = 2, .alu = 8, .mufu = 0, .other = 4, .chain = 0};
 // Register form: 619 instructions per warp of 8 bf16 elements, 57 of them for the reductions, 37 the set-up. The three
 // parts of an element are told apart in compiled code: 64-bit index and bounds check, load; sum; address, S2R, store.
@@ -99,11 +103,12 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   const Arithmetic half = 0.5 * kWarpElement;
   Arithmetic first = elements * (half + kExp + Arithmetic{.alu = unpack(c.input)});
   first = first + integer_code(kWarpSetup);
-  first.chain = kExp.chain;  // elements are independent: one chain, the others fill its gaps
+  first.chain = issue_chain(first.total(), kWarpClocks);
   CtaStep maxima = compute_step(first, warps);
   maxima.op.smem_read_wavefronts = warps;  // S2R of the set-up
   maxima.op.tensor_insts = warps;          // one wide multiply, as the rows' counter shows
   Arithmetic second = elements * (half + finish(c) + Arithmetic{.alu = unpack(c.output)});
+  second.chain = issue_chain(second.total(), kWarpClocks);
   CtaStep scaled = compute_step(second, warps, false);
   scaled.op.smem_read_wavefronts = rounded((elements + 1) * warps);
   loop.steps = {access.load(elements), maxima};

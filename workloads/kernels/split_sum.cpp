@@ -23,8 +23,8 @@ constexpr double kSplitKAfter = 24;
 constexpr double kSplitKConstants = 4;
 constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
 
-/// Loads in flight of a thread, batch after batch: sixteen splits at a time in two parts while more than twelve are left,
-/// eight once, then fours; of the last one to three the first alone.
+/// Loads in flight of a thread, batch after batch: sixteen splits at a time in two parts while more than twelve are
+/// left, eight once, then fours; of the last one to three the first alone.
 std::vector<std::uint32_t> splitk_batches(std::uint32_t splits) {
   std::vector<std::uint32_t> batches;
   std::uint32_t left = splits - splits % 4;
@@ -138,7 +138,8 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   CtaStep all = arithmetic_step(kSplitKEveryWarp, issue_chain(kSplitKEveryWarp), warps, false);
   all.op.smem_read_wavefronts = 4 * warps;
   all.whole = true;
-  setup.steps = {all, arithmetic_step(kSplitKBefore, issue_chain(kSplitKBefore) + kSplitKConstants * kSharedSteps, warps, false)};
+  setup.steps = {
+      all, arithmetic_step(kSplitKBefore, issue_chain(kSplitKBefore) + kSplitKConstants * kSharedSteps, warps, false)};
   p.loops = {setup};
   std::uint32_t next = 0;
   for (const std::uint32_t loads : splitk_batches(c.splits)) {

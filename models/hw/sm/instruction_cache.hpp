@@ -1,5 +1,6 @@
 /// When the code of an operation has come to an SM: the instruction cache that its sub-partitions share, and the wider
-/// one behind it. Code comes a line at a time, whoever asks; what follows a branch that jumps back is not fetched ahead.
+/// one behind it. Code comes a line at a time, whoever asks; what follows a branch that jumps back is not fetched
+/// ahead.
 ///
 /// An operation's `pc` names its piece of code; a piece is kept or replaced as a whole. Replacement is by age, counted
 /// in bytes fetched since the last use.
@@ -46,7 +47,7 @@ class InstructionCache {
  private:
   struct Piece {
     Tick ready = 0;
-    std::uint64_t used = 0;   ///< `fetched_` when it was last executed
+    std::uint64_t used = 0;  ///< `fetched_` when it was last executed
     std::uint32_t bytes = 0;
     bool placed = false;
   };
