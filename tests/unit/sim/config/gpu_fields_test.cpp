@@ -39,6 +39,7 @@ TEST_CASE("GpuConfig: every member has a line in the field table", "[config]") {
                                                       {"clocks", member_count<ClockConfig>()},
                                                       {"topology", member_count<TopologyConfig>()},
                                                       {"sm", member_count<SmConfig>()},
+                                                      {"icache", member_count<InstructionCacheConfig>()},
                                                       {"registers", member_count<RegisterFileConfig>()},
                                                       {"smem", member_count<SharedMemoryConfig>()},
                                                       {"l1", member_count<L1Config>()},

@@ -33,11 +33,12 @@ double simulated(const MicrobenchRow& r) {
 }  // namespace
 
 TEST_CASE("microbench points: a latency row is the latency the configuration says", "[app][microbench]") {
-  // One issue cycle and the latency.
-  CHECK(simulated(row("latency", "shared", 4096)) == h100().smem.latency_cycles + 1);
-  CHECK(simulated(row("latency", "load_ca", 32)) == h100().l1.latency_cycles + 1);
-  CHECK(simulated(row("alu", "ffma_latency", 1)) == h100().sm.alu_latency_cycles);
-  CHECK(simulated(row("mma_sync", "bf16_m16n8k16_chains", 1)) == h100().tensor.mma_sync_latency_cycles);
+  // One issue cycle and the latency; the first run of the code costs the rest, shared by all the rounds.
+  const auto about = [](double cycles) { return Approx(cycles).epsilon(2e-4); };
+  CHECK(simulated(row("latency", "shared", 4096)) == about(h100().smem.latency_cycles + 1));
+  CHECK(simulated(row("latency", "load_ca", 32)) == about(h100().l1.latency_cycles + 1));
+  CHECK(simulated(row("alu", "ffma_latency", 1)) == about(h100().sm.alu_latency_cycles));
+  CHECK(simulated(row("mma_sync", "bf16_m16n8k16_chains", 1)) == about(h100().tensor.mma_sync_latency_cycles));
 }
 
 TEST_CASE("microbench points: rates follow from ports", "[app][microbench]") {
