@@ -5,22 +5,38 @@
 # parameters off them and writes OUTDIR/NAME.yaml. Parameters that cannot be measured there are listed, not invented:
 # they keep the base description's values and origins.
 set -euo pipefail
+called_from=$PWD
+from_there() { [[ $1 == /* ]] && echo "$1" || echo "$called_from/$1"; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/lib/build.sh
 
-[[ $# -ge 2 ]] || { sed -n '2,6p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,6p' "scripts/${0##*/}" >&2; exit 2; }
 name=$1
-out=$2
+out=$(from_there "$2")
 shift 2
 base=h100-sxm5-80gb
 extra=()
+[[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]*$ ]] || {
+  echo "calibrate_gpu.sh: NAME '$name' becomes a file's name; expected letters, digits, '-', '_' and '.'" >&2
+  exit 2
+}
 while [[ $# -gt 0 ]]; do
+  [[ $1 != --base && $1 != --kernels ]] || [[ $# -ge 2 ]] || { echo "calibrate_gpu.sh: $1 needs a value" >&2; exit 2; }
   case $1 in
     --base) base=$2; shift 2 ;;
-    --kernels) extra+=(--kernels "$2"); shift 2 ;;
+    --kernels)
+      kernels=$(from_there "$2")
+      [[ -f $kernels ]] || { echo "calibrate_gpu.sh: --kernels: $2 is no file" >&2; exit 2; }
+      extra+=(--kernels "$kernels"); shift 2 ;;
     *) echo "calibrate_gpu.sh: unknown option $1" >&2; exit 2 ;;
   esac
 done
+
+if [[ ! -f configs/gpus/$base.yaml ]]; then
+  file=$(from_there "$base")
+  [[ -f $file ]] || { echo "calibrate_gpu.sh: --base: '$base' is neither in configs/gpus nor a file" >&2; exit 2; }
+  base=$file
+fi
 
 counters=()
 if command -v ncu >/dev/null; then

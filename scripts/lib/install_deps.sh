@@ -7,6 +7,7 @@ packages=(
   cmake ninja-build g++
   libboost-graph-dev libyaml-cpp-dev libcli11-dev catch2 nlohmann-json3-dev libfmt-dev libspdlog-dev
   libnlopt-cxx-dev libnlopt-dev libzstd-dev libbenchmark-dev librapidcheck-dev libtbb-dev
+  zlib1g-dev
   ccache
 )
 if [[ "${STRATA_WITH_LINTERS:-0}" == 1 ]]; then

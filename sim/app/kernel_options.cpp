@@ -33,7 +33,7 @@ void add_kernel_commands(CLI::App& command, KernelChoice& choice) {
   }
 }
 
-BuiltKernel build_kernel(const KernelChoice& choice, const TargetFacts& target) {
+KernelOptions given_options(const KernelChoice& choice) {
   KernelOptions options;
   for (const OptionSpec& option : choice.spec->options) {
     const std::string& value = choice.values.at(option.name);
@@ -42,16 +42,24 @@ BuiltKernel build_kernel(const KernelChoice& choice, const TargetFacts& target) 
       options[option.name] = bare_flag ? "1" : value;
     }
   }
-  try {
-    return choice.spec->make(options, target);
-  } catch (const InputError& e) {
-    std::vector<Diagnostic> diagnostics = e.diagnostics();
-    for (Diagnostic& d : diagnostics) {
-      if (d.file.empty() && !d.key.empty() && d.key.rfind("--", 0) != 0) {
-        d.key = "--" + d.key;
-      }
+  return options;
+}
+
+InputError as_options(const InputError& error) {
+  std::vector<Diagnostic> diagnostics = error.diagnostics();
+  for (Diagnostic& d : diagnostics) {
+    if (d.file.empty() && !d.key.empty() && d.key.rfind("--", 0) != 0) {
+      d.key = "--" + d.key;
     }
-    throw InputError(std::move(diagnostics));
+  }
+  return InputError(std::move(diagnostics));
+}
+
+BuiltKernel build_kernel(const KernelChoice& choice, const TargetFacts& target) {
+  try {
+    return choice.spec->make(given_options(choice), target);
+  } catch (const InputError& e) {
+    throw as_options(e);
   }
 }
 

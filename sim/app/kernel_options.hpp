@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "sim/base/error.hpp"
 #include "workloads/kernels/catalogue.hpp"
 
 namespace strata::app {
@@ -16,6 +17,10 @@ struct KernelChoice {
 
 /// Adds one sub-command per kernel; options that a kernel does not know fall through to `command`.
 void add_kernel_commands(CLI::App& command, KernelChoice& choice);
+/// The options that were given, for OptionReader; a bare switch reads as on.
+[[nodiscard]] KernelOptions given_options(const KernelChoice& choice);
+/// The same errors with the options as typed: "m" becomes "--m".
+[[nodiscard]] InputError as_options(const InputError& error);
 /// Builds the chosen kernel. Throws InputError that names the option as typed, or UnsupportedError.
 [[nodiscard]] BuiltKernel build_kernel(const KernelChoice& choice, const TargetFacts& target);
 

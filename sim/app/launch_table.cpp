@@ -4,7 +4,7 @@
 
 #include <array>
 #include <charconv>
-#include <limits>
+#include <cmath>
 
 #include "sim/base/error.hpp"
 
@@ -51,25 +51,53 @@ std::optional<Dim3> LaunchTable::dim3(std::optional<std::size_t> column) const {
     const auto [stop, status] = std::from_chars(at, end, extent[i]);
     const bool last = i + 1 == extent.size();
     if (status != std::errc{} || (last ? stop != end : stop == end || *stop != 'x')) {
-      throw InputError(Diagnostic{reader_.path(), record_.line, 0, reader_.header()[*column],
-                                  fmt::format("'{}' is not three dimensions such as 128x1x1", cell)});
+      refuse(column, "three dimensions such as 128x1x1");
     }
     at = stop + 1;
   }
   return Dim3{extent[0], extent[1], extent[2]};
 }
 
-std::optional<std::uint32_t> LaunchTable::count(std::optional<std::size_t> column) const {
+void LaunchTable::refuse(std::optional<std::size_t> column, const std::string& expected) const {
+  throw InputError(Diagnostic{reader_.path(), record_.line, 0, reader_.header()[*column],
+                              fmt::format("'{}': expected {}", text(column), expected)});
+}
+
+std::optional<std::uint32_t> LaunchTable::count(std::optional<std::size_t> column, std::uint32_t lowest,
+                                                std::uint32_t highest) const {
   const auto value = column ? csv_number(reader_, record_, *column) : std::nullopt;
   if (!value) {
     return std::nullopt;
   }
-  if (*value > std::numeric_limits<std::uint32_t>::max() ||
-      *value != static_cast<double>(static_cast<std::uint32_t>(*value))) {
-    throw InputError(Diagnostic{reader_.path(), record_.line, 0, reader_.header()[*column],
-                                fmt::format("'{}' is not a whole number below 2^32", text(column))});
+  if (*value < lowest || *value > highest || *value != std::floor(*value)) {
+    refuse(column, fmt::format("a whole number from {} to {}, or an empty cell", lowest, highest));
   }
   return static_cast<std::uint32_t>(*value);
+}
+
+void LaunchTable::check(const LaunchRow& row) const {
+  constexpr std::uint32_t kMaxGridX = 0x7fffffff;
+  constexpr std::uint32_t kMaxGridYz = 65535;
+  constexpr std::uint32_t kMaxBlockZ = 64;
+  constexpr std::uint64_t kMaxThreads = 1024;
+  constexpr std::uint64_t kMaxCluster = 16;
+  const auto all_positive = [](const Dim3& d) { return d.x > 0 && d.y > 0 && d.z > 0; };
+  if (row.grid &&
+      (!all_positive(*row.grid) || row.grid->x > kMaxGridX || row.grid->y > kMaxGridYz || row.grid->z > kMaxGridYz)) {
+    refuse(grid_, fmt::format("1 to {} CTAs along x and 1 to {} along y and z", kMaxGridX, kMaxGridYz));
+  }
+  if (row.block && (!all_positive(*row.block) || row.block->x > kMaxThreads || row.block->y > kMaxThreads ||
+                    row.block->z > kMaxBlockZ || row.block->count() > kMaxThreads)) {
+    refuse(block_, fmt::format("1 to {} threads, at most {} of them along z", kMaxThreads, kMaxBlockZ));
+  }
+  if (row.cluster && (!all_positive(*row.cluster) || row.cluster->x > kMaxCluster || row.cluster->y > kMaxCluster ||
+                      row.cluster->z > kMaxCluster || row.cluster->count() > kMaxCluster)) {
+    refuse(cluster_, fmt::format("at most {} CTAs, or 0x0x0 for none", kMaxCluster));
+  }
+  if (row.cluster && row.grid &&
+      (row.grid->x % row.cluster->x != 0 || row.grid->y % row.cluster->y != 0 || row.grid->z % row.cluster->z != 0)) {
+    refuse(cluster_, fmt::format("dimensions that divide the grid's, {}x{}x{}", row.grid->x, row.grid->y, row.grid->z));
+  }
 }
 
 bool LaunchTable::next(LaunchJob& job) {
@@ -86,12 +114,15 @@ bool LaunchTable::next(LaunchJob& job) {
   job.row.grid = dim3(grid_);
   job.row.block = dim3(block_);
   job.row.cluster = dim3(cluster_);
-  if (job.row.cluster && job.row.cluster->count() == 0) {
-    job.row.cluster = Dim3{};  // 0x0x0: launched without a cluster
+  if (job.row.cluster == Dim3{0, 0, 0}) {
+    job.row.cluster = Dim3{};  // launched without a cluster
   }
-  job.row.registers = count(registers_);
-  job.row.smem_dynamic = count(smem_dynamic_);
-  job.row.smem_static = count(smem_static_);
+  constexpr std::uint32_t kMaxRegisters = 255;
+  constexpr std::uint32_t kMaxSmem = 232448;  // 227 KiB, of any GPU so far
+  job.row.registers = count(registers_, 1, kMaxRegisters);
+  job.row.smem_dynamic = count(smem_dynamic_, 0, kMaxSmem);
+  job.row.smem_static = count(smem_static_, 0, kMaxSmem);
+  check(job.row);
   link_producer(previous_, job.row);
   previous_ = job.row;
   job.sm_clock_mhz = clock_ ? csv_number(reader_, record_, *clock_).value_or(0) : 0;

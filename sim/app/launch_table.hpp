@@ -18,7 +18,8 @@ struct LaunchJob {
 void link_producer(const LaunchRow& previous, LaunchRow& row);
 
 /// Needs the columns case, seq, op, dtype, shape, kernel; takes grid_dim, block_dim, cluster_dim, regs, smem_dyn,
-/// smem_static, sm_clock_mhz where the file has them and ignores all others. Throws InputError with file, line, column.
+/// smem_static, sm_clock_mhz where the file has them and ignores all others. Throws InputError with file, line, column,
+/// also where a cell is beyond what CUDA launches on any GPU.
 class LaunchTable {
  public:
   explicit LaunchTable(const std::string& path);
@@ -30,7 +31,11 @@ class LaunchTable {
  private:
   [[nodiscard]] const std::string& text(std::optional<std::size_t> column) const;
   [[nodiscard]] std::optional<Dim3> dim3(std::optional<std::size_t> column) const;
-  [[nodiscard]] std::optional<std::uint32_t> count(std::optional<std::size_t> column) const;
+  [[nodiscard]] std::optional<std::uint32_t> count(std::optional<std::size_t> column, std::uint32_t lowest,
+                                                   std::uint32_t highest) const;
+  [[noreturn]] void refuse(std::optional<std::size_t> column, const std::string& expected) const;
+  /// What no GPU launches is a mistake of the file.
+  void check(const LaunchRow& row) const;
 
   CsvReader reader_;
   CsvRecord record_;

@@ -8,13 +8,16 @@
 
 namespace strata::app {
 
-/// op, dtype and shape of the kernel chosen on the command line, as launches.csv has them.
+/// op, dtype and shape of the kernel chosen on the command line, as launches.csv has them. Throws InputError that names
+/// the option as typed.
 [[nodiscard]] LaunchRow library_row(const KernelChoice& choice);
 
-/// Throws InputError for an option other than the operator's: with --kernel it would be ignored.
-void refuse_tile_options(const KernelChoice& choice);
+/// Throws InputError for an option that --kernel would leave without effect: what a tile is made of and, where the
+/// kernel is named rather than chosen for an operator, the operator.
+void refuse_ignored_options(const KernelChoice& choice, bool kernel_is_named);
 
-/// Throws InputError when no family knows the name or the kernel has no library counterpart.
+/// Throws InputError when no family knows the name, the kernel does not fit the shape, or its name says another dtype
+/// or layout than the command line.
 [[nodiscard]] BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& kernel_name,
                                                const TargetFacts& target);
 

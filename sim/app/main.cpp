@@ -1,15 +1,39 @@
 /// The `strata` program: parses the command line, runs one sub-command, turns exceptions into lines and exit codes.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/command.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/temporary_file.hpp"
 
 namespace {
+
+/// A parent may start us with standard streams closed: an output file opened later would get their number, and a report
+/// meant for the user would land in it. What is written to such a stream fails instead.
+void fill_closed_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != stream) {
+      return;
+    }
+  }
+}
+
+/// The report is part of the answer: one that a full disk swallowed is an error.
+int checked_stdout(int code) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
+  }
+  return code;
+}
 
 /// One line to stderr; line ends inside the text become "; ".
 void print_error(std::string text) {
@@ -40,7 +64,7 @@ int run_program(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      return app.exit(e);  // --help
+      return checked_stdout(app.exit(e));  // --help
     }
     print_error(e.what());
     return kExitInput;
@@ -50,12 +74,14 @@ int run_program(int argc, char** argv) {
   if (!action) {
     throw strata::InputError("no command given; `strata --help` lists them");
   }
-  return action();
+  return checked_stdout(action());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_closed_streams();
+  strata::remove_temporary_files_on_signals();
   try {
     return run_program(argc, argv);
   } catch (const strata::InputError& e) {
@@ -72,6 +98,9 @@ int main(int argc, char** argv) {
   } catch (const strata::ModelBug& e) {
     print_error(std::string("model bug: ") + e.what());
     return strata::app::kExitBug;
+  } catch (const std::system_error& e) {  // fmt::print's too
+    print_error(e.what());
+    return strata::app::kExitInput;
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
     return strata::app::kExitFailure;

@@ -21,8 +21,10 @@ OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(p
     descriptor_ = STDOUT_FILENO;
     return;
   }
+  target_ = path_;
   struct stat info {};
-  if (stat(path_.c_str(), &info) == 0) {
+  const bool exists = stat(path_.c_str(), &info) == 0;
+  if (exists) {
     if (S_ISDIR(info.st_mode)) {
       fail("is a directory; expected a file name");
     }
@@ -37,32 +39,37 @@ OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(p
       fail(fmt::format("cannot be written: {}", std::strerror(errno)));
     }
   }
-  temporary_ = fmt::format("{}.tmp.{}", path_, getpid());
+  if (exists) {
+    target_ = std::filesystem::canonical(path_).string();  // a link stays one
+  }
+  TemporaryFile temporary(fmt::format("{}.tmp.{}", target_, getpid()));
   constexpr mode_t kMode = 0666;
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+  descriptor_ = ::open(temporary.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (descriptor_ < 0) {
-    const int cause = errno;
-    temporary_.clear();
-    fail(fmt::format("cannot be written: {}", std::strerror(cause)));
+    fail(fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  temporary_ = std::move(temporary);
+  if (exists) {
+    static_cast<void>(fchmod(descriptor_, info.st_mode));  // who may read it stays; where not ours to set, as new
   }
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
       option_(std::move(other.option_)),
-      temporary_(std::exchange(other.temporary_, {})),
+      temporary_(std::move(other.temporary_)),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) {
     close(descriptor_);
   }
-  if (!temporary_.empty()) {
-    unlink(temporary_.c_str());
-  }
 }
 
-void OutputFile::fail(const std::string& message) const { throw InputError(Diagnostic{path_, 0, 0, option_, message}); }
+void OutputFile::fail(const std::string& message) const {
+  throw InputError(Diagnostic{is_stdout() ? "standard output" : path_, 0, 0, option_, message});
+}
 
 void OutputFile::write(std::string_view text) {
   if (is_stdout()) {
@@ -87,11 +94,11 @@ void OutputFile::commit() {
   if (close(std::exchange(descriptor_, -1)) != 0) {
     fail(fmt::format("cannot be written: {}", std::strerror(errno)));
   }
-  if (!temporary_.empty()) {
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (!temporary_.path().empty()) {
+    if (std::rename(temporary_.path().c_str(), target_.c_str()) != 0) {
       fail(fmt::format("cannot be written: {}", std::strerror(errno)));
     }
-    temporary_.clear();
+    temporary_.renamed();
   }
 }
 

@@ -6,12 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/temporary_file.hpp"
+
 namespace strata::app {
 
 /// A file that is written beside its final place and renamed into it on commit. "-" is standard output.
 ///
 /// The constructor proves that the path can be written, so that a long simulation does not end in an error; it throws
-/// InputError where it cannot. Without commit() nothing remains. Devices and pipes are written in place.
+/// InputError where it cannot. Without commit() nothing remains, not even
+/// where a signal ends the program. Devices and pipes are written in place.
 class OutputFile {
  public:
   explicit OutputFile(std::string path, std::string option = {});
@@ -27,14 +30,15 @@ class OutputFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool is_stdout() const noexcept { return path_ == "-"; }
   /// Where the bytes are until commit(), for writers that open files themselves.
-  [[nodiscard]] const std::string& temporary_path() const noexcept { return temporary_; }
+  [[nodiscard]] const std::string& temporary_path() const noexcept { return temporary_.path(); }
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
 
   std::string path_;
+  std::string target_;  ///< path_ without links
   std::string option_;
-  std::string temporary_;  ///< empty when written in place
+  TemporaryFile temporary_;  ///< none when written in place
   int descriptor_ = -1;
 };
 

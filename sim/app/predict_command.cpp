@@ -101,6 +101,8 @@ struct Tally {
   std::size_t rows = 0;
   std::size_t supported = 0;
   std::size_t bugs = 0;
+  std::size_t contradictions = 0;
+  std::string first_contradiction;
   ProfileTotals totals;
 };
 
@@ -119,6 +121,10 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
     tally.supported += prediction.ok ? 1U : 0U;
     tally.bugs += prediction.model_bug ? 1U : 0U;
     tally.totals.add(launches[i], prediction);
+    if (prediction.ok && !prediction.warning.empty() && tally.contradictions++ == 0) {
+      tally.first_contradiction =
+          fmt::format("case '{}', seq '{}': {}", jobs[i].row.case_name, jobs[i].row.seq, prediction.warning);
+    }
   }
   outputs.write(outputs.predictions, text);
   tally.rows += launches.size();
@@ -152,6 +158,10 @@ int predict(const PredictOptions& options) {
       launches.push_back(launch);
     }
     predict_chunk(predictor, launches, outputs, tally);
+  }
+  if (tally.contradictions > 0) {
+    fmt::print(stderr, "strata: warning: {} rows contradict themselves; the first: {}\n", tally.contradictions,
+               tally.first_contradiction);
   }
   const bool quiet = outputs.set.uses_stdout();
   outputs.set.commit();

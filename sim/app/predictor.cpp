@@ -64,6 +64,7 @@ Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact
     SimulationOptions options;
     options.sm_clock_mhz = std::min(job.sm_clock_mhz, static_cast<double>(gpu.clocks.sm_max_mhz));
     options.sample = !exact;
+    out.warning = kernel.warning;
     out.result = simulate(gpu, *kernel.source, options);
     out.ok = true;
   } catch (const UnsupportedError& e) {

@@ -19,6 +19,7 @@ struct Prediction {
   bool ok = false;
   bool model_bug = false;  ///< not ok because an invariant of ours broke
   std::string reason;      ///< why not ok, in words on one line
+  std::string warning;     ///< ok, but cells of the launch contradict each other; which one held
   std::string kernel;      ///< what was chosen, where the launch left it open
   Result result;           ///< valid when ok
   double host_seconds = 0;

@@ -1,5 +1,6 @@
 #include "sim/app/progress.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,6 +20,16 @@ Progress::~Progress() {
   if (shown_) {
     std::fputs(kClearLine, stderr);
   }
+}
+
+void Progress::show(const std::string& text, double done_share) {
+  constexpr double kLeast = 1e-3;  // below this share the pace is not known
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  if (done_share < kLeast || done_share >= 1) {
+    show(text);
+    return;
+  }
+  show(fmt::format("{}, about {:.0f} s left", text, seconds * (1 - done_share) / done_share));
 }
 
 void Progress::show(const std::string& text) {

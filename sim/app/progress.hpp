@@ -17,6 +17,8 @@ class Progress {
 
   /// `text` follows the name: "37 of 161 launches".
   void show(const std::string& text);
+  /// The same, with the time that the rest will take at the pace so far.
+  void show(const std::string& text, double done_share);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -86,7 +86,7 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   simulation.sample = !options.exact && observer == nullptr;
   simulation.progress = [&progress](double done) {
     constexpr double kPercent = 100;
-    progress.show(fmt::format("{:.0f} % of the CTAs have finished", kPercent * done));
+    progress.show(fmt::format("{:.1f} % of the CTAs have finished", kPercent * done), done);
   };
   Result result = simulate(gpu, *kernel.source, simulation);
   if (result.description.empty()) {
@@ -105,7 +105,7 @@ void check_options(const RunOptions& options) {
   refuse_overwriting_input(options.outputs.html, "--html", options.trace);
   refuse_overwriting_input(options.outputs.timeline, "--timeline", options.trace);
   if (names_kernel && options.kernel.spec != nullptr) {
-    refuse_tile_options(options.kernel);
+    refuse_ignored_options(options.kernel, options.library_kernel != kChoose);
   }
 }
 

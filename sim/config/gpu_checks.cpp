@@ -88,6 +88,10 @@ void check_l2(const GpuConfig& c, Problems& p) {
   const L2Config& l2 = c.l2;
   p.expect(l2.slices % l2.partitions == 0, "l2.slices",
            fmt::format("{}: must be a multiple of l2.partitions (= {})", l2.slices, l2.partitions));
+  constexpr int kMostSlices = 256;  // of a partition: the address map numbers them in a byte
+  p.expect(l2.slices / l2.partitions <= kMostSlices, "l2.slices",
+           fmt::format("{}: at most {} for each of l2.partitions (= {}) are modelled", l2.slices, kMostSlices,
+                       l2.partitions));
   for (const auto& [key, line] : {std::pair{"l2.line_bytes", l2.line_bytes}, {"l1.line_bytes", c.l1.line_bytes}}) {
     p.expect(line % kSectorBytes == 0, key,
              fmt::format("{}: must be a multiple of the sector (= {})", line, kSectorBytes));
@@ -115,6 +119,14 @@ void check_hbm(const GpuConfig& c, Problems& p) {
   p.expect(
       pseudo_channels % c.l2.partitions == 0, "hbm.stacks",
       fmt::format("{} pseudo-channels: must be a multiple of l2.partitions (= {})", pseudo_channels, c.l2.partitions));
+  constexpr int kMostPerPartition = 255;  // the address map numbers them in a byte
+  p.expect(pseudo_channels / c.l2.partitions <= kMostPerPartition, "hbm.channels_per_stack",
+           fmt::format("{}: makes {} pseudo-channels; at most {} for each of l2.partitions (= {}) are modelled",
+                       h.channels_per_stack, pseudo_channels, kMostPerPartition, c.l2.partitions));
+  constexpr int kMostBanks = 256;
+  p.expect(h.bank_groups * h.banks_per_group <= kMostBanks, "hbm.bank_groups",
+           fmt::format("{}: makes {} banks of a pseudo-channel; at most {} are modelled", h.bank_groups,
+                       h.bank_groups * h.banks_per_group, kMostBanks));
   p.expect(h.pseudo_channel_bits % 8 == 0, "hbm.pseudo_channel_bits",
            fmt::format("{}: must be a multiple of 8", h.pseudo_channel_bits));
   p.expect(h.row_bytes % h.burst_bytes == 0, "hbm.row_bytes",

@@ -86,8 +86,8 @@ constexpr Field kFields[] = {
     {"l1.latency_cycles", at<&G::l1, &L1Config::latency_cycles>, "SM cycle", 1, 1000, "hit, load to use"},
     {"l1.bytes_per_cycle", at<&G::l1, &L1Config::bytes_per_cycle>, "byte/SM cycle", 1, 4096, "hit bandwidth of an SM"},
     {"l1.tags_per_cycle", at<&G::l1, &L1Config::tags_per_cycle>, "line/SM cycle", 0.1, 64, "distinct lines looked up per cycle"},
-    {"l1.outstanding_sectors", at<&G::l1, &L1Config::outstanding_sectors>, "sector", 1, 65536, "sector misses in flight per SM, of plain loads and cp.async"},
-    {"l1.store_queue_sectors", at<&G::l1, &L1Config::store_queue_sectors>, "sector", 1, 65536, "store sectors in flight per SM before the LSU stalls"},
+    {"l1.outstanding_sectors", at<&G::l1, &L1Config::outstanding_sectors>, "sector", 64, 65536, "sector misses in flight per SM, of plain loads and cp.async"},
+    {"l1.store_queue_sectors", at<&G::l1, &L1Config::store_queue_sectors>, "sector", 64, 65536, "store sectors in flight per SM before the LSU stalls"},
     {"l1.async_copy_cycles", at<&G::l1, &L1Config::async_copy_cycles>, "SM cycle", 0, 100, "per cp.async instruction of 16 bytes a lane"},
 
     {"tma.present", at<&G::tma, &TmaConfig::present>, "flag", 0, 1, "1 if the SM has a bulk-copy engine"},

@@ -67,7 +67,13 @@ class Reader {
     if (text.size() > kMaxFileBytes) {
       throw InputError(Diagnostic{path.string(), 0, 0, {}, "larger than 1 MiB; a GPU description is a few dozen KiB"});
     }
-    return YAML::Load(text);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      const YAML::Mark second = documents[1].Mark();
+      throw InputError(
+          Diagnostic{path.string(), second.line + 1, second.column + 1, {}, "begins a second document; expected one"});
+    }
+    return documents.empty() ? YAML::Node() : documents.front();
   }
 
   void problem(const YAML::Mark& mark, std::string key, std::string message) {

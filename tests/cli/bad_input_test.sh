@@ -46,7 +46,32 @@ expect_error 2 "--only needs --microbench" validate --data x.csv --only latency
 expect_error 2 "--exact does not go with --microbench" validate --microbench --exact
 expect_error 2 "--json does not go with --auto" validate --data x.csv --auto --json x.json
 
+expect_error 2 "--kernel: nvjet: the name says bf16, --dtype says fp8" run gemm "${small[@]}" --kernel $nvjet --dtype fp8
+expect_error 2 "the name says layout TN, --layout says NN" run gemm "${small[@]}" --kernel $nvjet --layout NN
+add='void at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >()'
+expect_error 2 "--inputs: does not go with --kernel" run elementwise --rows 64 --cols 64 --inputs 2 --kernel "$add"
+expect_error 2 "the name says bf16, --dtype says fp32" run elementwise --rows 64 --cols 64 --dtype fp32 --kernel "$add"
+
+# --kernel auto: what is missing, wrong or beyond every kernel is said, each in its own words.
+attention=(run flash_attention --heads 2 --q-len 64)
+expect_error 2 "--k: is required" run gemm --m 64 --n 64 --kernel auto
+expect_error 2 "--layout: 'XX' is not known" run gemm "${small[@]}" --layout XX --kernel auto
+expect_error 2 "--causal: 'maybe' is not a switch" "${attention[@]}" --causal maybe --kernel auto
+expect_error 2 "take bf16 and fp16, not fp8" "${attention[@]}" --dtype fp8 --kernel auto
+expect_error 2 "the device has" run gemm --m 2000000000 --n 2000000000 --k 64 --kernel auto
+expect_error 2 "take no int4" run gemm "${small[@]}" --dtype int4 --kernel auto
+expect_error 2 "operators with a kernel are" run elementwise --rows 64 --cols 64 --inputs 3 --kernel auto
+expect_done "${attention[@]}" --kernel auto # without --kv-len, as without --kernel
+
+# GPU descriptions whose numbers no unit can hold.
+expect_error 2 "l1.store_queue_sectors" run gemm "${small[@]}" --set l1.store_queue_sectors=7
+expect_error 2 "hbm.channels_per_stack: 64: makes 640" run gemm "${small[@]}" --set hbm.channels_per_stack=64
+expect_error 2 "l2.slices" run gemm "${small[@]}" --set l2.slices=640
+cat "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" - <<<$'---\nl2: {}' >two.yaml
+expect_error 2 "two.yaml:[0-9]+:[0-9]+: begins a second document" run gemm "${small[@]}" --gpu two.yaml
+
 # Shapes.
+expect_error 2 "--block: 0 is out of range" run elementwise --rows 64 --cols 64 --block 0
 expect_error 2 "--m" run gemm --m 0 --n 256 --k 256
 expect_error 2 "--m" run gemm --m -4 --n 256 --k 256
 expect_error 2 "--m" run gemm --m 99999999999999999999 --n 256 --k 256
@@ -93,6 +118,10 @@ put "$header\na,1,gemm,bf16,s,k,1x1x1,\n"
 expect_error 2 "no/such/out.csv" predict --in in.csv --out no/such/out.csv
 expect_error 2 "jobs" predict --in in.csv --out out.csv -j 0
 expect_error 2 "no measured column" validate --data in.csv
+put "$header\na,1,gemm,bf16,s,k,0x1x1,\n"
+expect_error 2 "in.csv:2: grid_dim: '0x1x1': expected 1 to" predict --in in.csv --out out.csv
+put "$header\n" && gzip -f in.csv
+expect_error 2 "in.csv.gz: is compressed" predict --in in.csv.gz --out out.csv
 
 # Trace files.
 expect_done trace record gemm --m 128 --n 128 --k 128 --out good.trace
@@ -109,5 +138,11 @@ printf 'not a trace' >text.trace
 expect_error 2 "text.trace" run --trace text.trace
 expect_error 2 "missing.trace" trace info missing.trace
 expect_error 2 "not both" run gemm "${small[@]}" --trace good.trace
+
+# A grid and a shape that contradict each other: the grid is what was launched, and a warning tells.
+put "case,seq,op,dtype,shape,kernel,grid_dim\na,1,add,bf16,\"64,64\",\"$add\",100x1x1\n"
+expect_done predict --in in.csv --out contradiction.csv
+grep -q "1 rows contradict themselves; the first: case 'a', seq '1': a grid of 100 CTAs covers" stderr ||
+  fail "no warning for a grid that does not fit the shape: $(cat stderr)"
 
 finish

@@ -44,6 +44,7 @@ CLI/|sim/app
 boost/graph/|sim/topology workloads/graph
 nlopt|validation/calibrate
 zstd.h|workloads/spec workloads/import
+zlib.h|sim/app
 cuda|validation/kernels validation/microbench
 TABLE
 }

@@ -40,6 +40,10 @@ CsvReader::CsvReader(std::string path, CsvSurroundings surroundings)
   if (!stream_) {
     fail(0, "cannot be opened for reading");
   }
+  constexpr int kGzip = 0x1F;
+  if (stream_.peek() == kGzip) {
+    fail(0, "is compressed; unpack it with gunzip first");
+  }
   for (const int expected : {0xEF, 0xBB, 0xBF}) {  // a UTF-8 byte-order mark, as spreadsheets write it
     if (stream_.peek() != expected) {
       break;

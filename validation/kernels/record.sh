@@ -8,12 +8,19 @@ here=$(cd "$(dirname "$0")" && pwd)
 suite=$1 out=$2; shift 2
 bin=$here/../../build/kernels/strata-gpu small=""
 while [ $# -gt 0 ]; do
+  case $1 in --bin | --sanitize) [ $# -ge 2 ] || { echo "record.sh: $1 needs a value" >&2; exit 2; } ;; esac
   case $1 in
     --bin) bin=$2; shift 2 ;;
     --sanitize) small=$2; shift 2 ;;
     *) echo "record.sh: unknown option $1" >&2; exit 2 ;;
   esac
 done
+[ -f "$suite" ] || { echo "record.sh: $suite is no file; expected a suite, as in $here/suites" >&2; exit 2; }
+[ -x "$bin" ] || { echo "record.sh: $bin is missing; build it with $here/build.sh" >&2; exit 1; }
+for tool in nvidia-smi ncu python3; do
+  command -v $tool >/dev/null || { echo "record.sh: no $tool" >&2; exit 1; }
+done
+nvidia-smi >/dev/null || { echo "record.sh: no NVIDIA GPU answers" >&2; exit 1; }
 . "$here/../lib/metrics.sh"
 mkdir -p "$out" || exit 1
 nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu --format=csv > "$out/nvidia_smi.csv"

@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$1; shift
 bin=$here/../../build/microbench only="" reps=7 counters=0
 while [ $# -gt 0 ]; do
+  case $1 in --bin | --only | --reps) [ $# -ge 2 ] || { echo "run_all.sh: $1 needs a value" >&2; exit 2; } ;; esac
   case $1 in
     --bin) bin=$2; shift 2 ;;
     --only) only=$2; shift 2 ;;
@@ -19,6 +20,11 @@ while [ $# -gt 0 ]; do
 done
 mkdir -p "$out" "$bin" || exit 1
 command -v nvidia-smi >/dev/null && nvidia-smi >/dev/null || { echo "run_all.sh: no NVIDIA GPU answers" >&2; exit 1; }
+gpu=$(nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader | head -1)
+case ${gpu##*, } in
+  9.*) ;;
+  *) echo "run_all.sh: the programs are written for compute capability 9.0 (Hopper); the GPU is $gpu" >&2; exit 1 ;;
+esac
 busy=$(nvidia-smi --query-compute-apps=pid --format=csv,noheader | wc -l)
 [ "$busy" -eq 0 ] || { echo "run_all.sh: $busy other process(es) use the GPU; timings would be wrong" >&2; exit 1; }
 
@@ -29,8 +35,12 @@ for p in $programs; do
   "$bin/$p" --help >/dev/null 2>&1 || missing="$missing $p"
 done
 if [ -n "$missing" ]; then
-  echo "building:$missing"
   nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+  command -v "$nvcc" >/dev/null || { echo "run_all.sh: no nvcc; install the CUDA Toolkit or set NVCC" >&2; exit 1; }
+  for p in $missing; do
+    [ -f "$here/$p.cu" ] || { echo "run_all.sh: there is no program '$p'; --only takes names of *.cu" >&2; exit 2; }
+  done
+  echo "building:$missing"
   printf '%s\n' $missing | xargs -P "$(nproc)" -I{} "$nvcc" -std=c++20 -O3 \
     -gencode=arch=compute_90a,code=sm_90a -o "$bin/{}" "$here/{}.cu" || exit 1
 fi

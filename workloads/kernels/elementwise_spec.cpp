@@ -57,7 +57,7 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
                    fmt::format("the tensors need {:.1f} GiB; the GPU has {:.1f} GiB", bytes / 0x1p30, limit / 0x1p30));
   }
   c.elements_per_thread = c.vector * unroll;
-  if (elements / c.block / c.elements_per_thread > 0x7fffffff) {
+  if (reader.ok() && elements / c.block / c.elements_per_thread > 0x7fffffff) {
     reader.problem("rows", "needs more than 2^31 - 1 CTAs; take a larger --unroll or --block");
   }
   reader.finish();

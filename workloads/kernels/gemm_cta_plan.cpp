@@ -91,7 +91,8 @@ class Planner {
     const bool whole_groups = across % group == 0;
     plan_.launch.grid =
         whole_groups ? Dim3{(along_m ? tiles_m : tiles_n) * group, across / group, z} : Dim3{u32(plan_.tiles), 1, z};
-    plan_.launch.repeats_every = plan_.launch.grid.x;
+    // One group across: the sweep never comes back to a row of tiles, so each row is like the one before.
+    plan_.launch.repeats_every = z == 1 && across <= group ? across : plan_.launch.grid.x;
     const std::uint32_t narrow = std::min({config().access_limit_bytes, access_bytes(plan_.addresses.a.pitch_bytes),
                                            access_bytes(plan_.addresses.b.pitch_bytes)});
     plan_.through_registers =

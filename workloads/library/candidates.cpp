@@ -7,7 +7,9 @@
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/arithmetic.hpp"
+#include "workloads/kernels/gemm_common.hpp"
 #include "workloads/library/candidate_families.hpp"
+#include "workloads/library/shape.hpp"
 
 namespace strata {
 
@@ -55,9 +57,19 @@ double estimate_cta_cycles(const Launch& launch, const CtaWork& work, const Targ
                               target);
 }
 
+std::string CandidateList::commonest_reason() const {
+  const auto most = std::max_element(refused_.begin(), refused_.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == refused_.end() ? std::string{} : most->first;
+}
+
 std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target) {
-  std::vector<KernelCandidate> out;
+  CandidateList out;
   if (row.op == "gemm") {
+    GemmProblem letters;
+    if (const std::string layout = parse_gemm_shape(row.shape).layout; !parse_gemm_layout(layout, letters)) {
+      throw UnsupportedError(fmt::format("layout '{}' is not known; expected NN, NT, TN or TT", layout));
+    }
     add_wgmma_gemm_candidates(row, target, out);
     if (out.empty()) {
       add_cta_gemm_candidates(row, target, out);
@@ -68,10 +80,11 @@ std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const Targe
     add_row_candidates(row, target, out);
   }
   if (out.empty()) {
-    throw UnsupportedError(fmt::format("no kernel is known for {} of {} with shape '{}' on {}; name one", row.op,
-                                       row.dtype, row.shape, target.architecture));
+    const std::string reason = out.commonest_reason();
+    throw UnsupportedError(fmt::format("no kernel is known for {} of {} with shape '{}' on {}{}{}; name one", row.op,
+                                       row.dtype, row.shape, target.architecture, reason.empty() ? "" : ": ", reason));
   }
-  return out;
+  return out.take();
 }
 
 std::vector<KernelCandidate> promising_candidates(std::vector<KernelCandidate> all, std::size_t most) {

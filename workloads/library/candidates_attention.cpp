@@ -41,7 +41,7 @@ double estimate(const Problem& p, const Kernel& kernel, const Launch& launch) {
   return estimate_cta_cycles(launch, {macs / kernel.macs_per_cycle / ctas, bytes}, p.target);
 }
 
-void try_kernel(const Problem& p, const Kernel& kernel, std::vector<KernelCandidate>& out) {
+void try_kernel(const Problem& p, const Kernel& kernel, CandidateList& out) {
   constexpr double kSumCycles = 8000;  // a cold launch and little work
   KernelCandidate candidate;
   candidate.tile = kernel.tile;
@@ -61,10 +61,11 @@ void try_kernel(const Problem& p, const Kernel& kernel, std::vector<KernelCandid
     } else {
       candidate.launches = {std::move(launch)};
     }
-  } catch (const UnsupportedError&) {
-    return;  // another head dim, a tile that does not fit, no TMA
+  } catch (const UnsupportedError& error) {  // another head dim, a tile that does not fit, no TMA
+    out.refuse(error.what());
+    return;
   }
-  out.push_back(std::move(candidate));
+  out.add(std::move(candidate));
 }
 
 std::string traits(const Problem& p, std::uint32_t m, std::uint32_t n, std::uint32_t warps) {
@@ -75,7 +76,7 @@ std::string traits(const Problem& p, std::uint32_t m, std::uint32_t n, std::uint
 }
 
 /// Tiles of the library's launch templates for head dims of 32 to 256.
-void add_flash(const Problem& p, std::vector<KernelCandidate>& out) {
+void add_flash(const Problem& p, CandidateList& out) {
   const AttentionCells& c = p.cells;
   for (const std::uint32_t m : {64U, 128U}) {
     for (const std::uint32_t n : {32U, 64U, 128U}) {
@@ -100,7 +101,7 @@ std::uint32_t parts_of(const Problem& p, const std::string& kernel, std::uint32_
 }
 
 /// Split keys, for few queries: parts as FlashAttention-2 chooses them, then their sum.
-void add_flash_split(const Problem& p, std::vector<KernelCandidate>& out) {
+void add_flash_split(const Problem& p, CandidateList& out) {
   constexpr std::uint32_t kRows = 64;  // the library's split kernels have 64 rows
   if (p.cells.q_len > kRows) {
     return;
@@ -126,7 +127,7 @@ std::string cudnn_name(const char* generation, const std::string& tile, std::int
                      warps);
 }
 
-void add_cudnn(const Problem& p, std::vector<KernelCandidate>& out) {
+void add_cudnn(const Problem& p, CandidateList& out) {
   constexpr double kWgmmaMacsPerCycle = 1400;
   constexpr std::int64_t kWgmmaRows = 128;  // two consumer warpgroups of 64
   constexpr std::int64_t kDecodeRows = 16;
@@ -163,9 +164,14 @@ void add_cudnn(const Problem& p, std::vector<KernelCandidate>& out) {
 
 }  // namespace
 
-void add_attention_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out) {
+void add_attention_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   Problem p{row, target, parse_attention_shape(row.shape), false};
-  p.half = parse_data_type(row.dtype.empty() ? "bf16" : row.dtype) == DataType::kFp16;
+  const DataType type = parse_data_type(row.dtype.empty() ? "bf16" : row.dtype);
+  if (type != DataType::kBf16 && type != DataType::kFp16) {
+    out.refuse(fmt::format("the libraries' attention kernels known here take bf16 and fp16, not {}", to_string(type)));
+    return;
+  }
+  p.half = type == DataType::kFp16;
   const std::string& backend = p.cells.backend;
   const bool any = backend.empty() || backend == "auto";
   if (any || backend == "flash") {

@@ -55,7 +55,7 @@ double rate_of(DataType type, const TargetFacts& target) {
 }
 
 void try_kernel(const Problem& p, std::uint32_t tile_n, std::uint32_t tile_m, const std::string& kernel,
-                std::uint32_t slices, std::vector<KernelCandidate>& out) {
+                std::uint32_t slices, CandidateList& out) {
   LaunchRow launch = candidate_row(p.row, kernel);
   try {
     BuiltKernel built = resolve_launch(launch, p.target);
@@ -72,9 +72,9 @@ void try_kernel(const Problem& p, std::uint32_t tile_n, std::uint32_t tile_m, co
     const double k = static_cast<double>(p.cells.k) / static_cast<double>(parts);
     const double bytes = bits_of(p.type) / 8.0;
     const CtaWork work{tile_m * tile_n * k / p.macs_per_cycle, (tile_m + tile_n) * k * bytes};
-    out.push_back({{launch}, estimate_cta_cycles(whole, work, p.target), fmt::format("{}x{}", tile_n, tile_m)});
-  } catch (const UnsupportedError&) {
-    return;  // a tile, warp layout or ring that does not fit
+    out.add({{launch}, estimate_cta_cycles(whole, work, p.target), fmt::format("{}x{}", tile_n, tile_m)});
+  } catch (const UnsupportedError& error) {  // a tile, warp layout or ring that does not fit
+    out.refuse(error.what());
   }
 }
 
@@ -83,7 +83,7 @@ std::string cutlass(const std::string& words) {
 }
 
 /// cp.async kernels of Ampere: rows of 64 or 128 bytes of K, three to five stages.
-void add_tensor(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<KernelCandidate>& out) {
+void add_tensor(const Problem& p, std::uint32_t n, std::uint32_t m, CandidateList& out) {
   const std::uint32_t bits = bits_of(p.type);
   for (const std::uint32_t k_bytes : {64U, 128U}) {
     for (const std::uint32_t stages : {3U, 4U, 5U}) {
@@ -109,6 +109,7 @@ void add_tensor(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<
           try_kernel(p, n, m, cutlass(fmt::format("80_tensorop_i16832gemm_s8_{}_{}_align16", tile, p.layout)), 1, out);
           break;
         default:
+          out.refuse(fmt::format("the libraries' kernels known here take no {}", to_string(p.type)));
           return;
       }
     }
@@ -116,8 +117,12 @@ void add_tensor(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<
 }
 
 /// Rows that are not 16-byte aligned: kernels that load by element through registers, with slices of K added in place.
-void add_unaligned(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<KernelCandidate>& out) {
+void add_unaligned(const Problem& p, std::uint32_t n, std::uint32_t m, CandidateList& out) {
   if (p.type != DataType::kBf16 && p.type != DataType::kFp16) {
+    out.refuse(
+        fmt::format("rows that are no multiple of 16 bytes: kernels that load them are known for bf16 and fp16, "
+                    "not for {}",
+                    to_string(p.type)));
     return;
   }
   const char* word = p.type == DataType::kBf16 ? "bf16" : "f16";
@@ -129,7 +134,7 @@ void add_unaligned(const Problem& p, std::uint32_t n, std::uint32_t m, std::vect
   }
 }
 
-void add_simt(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<KernelCandidate>& out) {
+void add_simt(const Problem& p, std::uint32_t n, std::uint32_t m, CandidateList& out) {
   if (p.target.architecture == "hopper") {
     for (const char* warps : {"2x2x1", "4x2x1", "2x4x1"}) {
       try_kernel(
@@ -152,7 +157,7 @@ void add_simt(const Problem& p, std::uint32_t n, std::uint32_t m, std::vector<Ke
 
 }  // namespace
 
-void add_cta_gemm_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out) {
+void add_cta_gemm_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   Problem p{row, target, parse_gemm_shape(row.shape), parse_data_type(row.dtype), {}, 1, 0};
   p.layout = lower(p.cells.layout);
   if (p.layout.size() != 2) {

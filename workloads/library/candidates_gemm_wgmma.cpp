@@ -83,14 +83,18 @@ std::uint32_t usable_sms(std::uint32_t cluster_size, const TargetFacts& target) 
 
 class NvjetCandidates {
  public:
-  NvjetCandidates(const LaunchRow& row, const TargetFacts& target, const NvjetTypes& types,
-                  std::vector<KernelCandidate>& out)
+  NvjetCandidates(const LaunchRow& row, const TargetFacts& target, const NvjetTypes& types, CandidateList& out)
       : row_(row), target_(target), types_(types), layout_(parse_gemm_shape(row.shape).layout), out_(out) {}
 
   void add(const NvjetTile& tile) {
     GemmTmaConfig config = nvjet_config(candidate_row(row_, nvjet_name(types_, tile, 2, false, layout_)), target_);
     config.stages = stages_that_fit(config, target_);
-    if (config.stages == 0 || !check_gemm_tma(config, target_).empty()) {
+    if (config.stages == 0) {
+      out_.refuse("two stages do not fit in shared memory");
+      return;
+    }
+    if (const auto problems = check_gemm_tma(config, target_); !problems.empty()) {
+      out_.refuse(to_string(problems.front()));
       return;
     }
     const std::string words = fmt::format("{}x{}", tile.n, tile.m);
@@ -98,7 +102,7 @@ class NvjetCandidates {
     whole.launches = {candidate_row(row_, nvjet_name(types_, tile, config.stages, false, layout_))};
     whole.estimated_cycles = estimate(config);
     whole.tile = words;
-    out_.push_back(std::move(whole));
+    out_.add(std::move(whole));
     add_splits(tile, config, words);
   }
 
@@ -154,18 +158,17 @@ class NvjetCandidates {
     split.estimated_cycles = estimate(config) + kSumCycles + sum_bytes / kSumBytesPerCycle;
     split.tile = words + "_splitK";
     split.launches = {std::move(product), std::move(sum)};
-    out_.push_back(std::move(split));
+    out_.add(std::move(split));
   }
 
   const LaunchRow& row_;
   const TargetFacts& target_;
   NvjetTypes types_;
   std::string layout_;
-  std::vector<KernelCandidate>& out_;
+  CandidateList& out_;
 };
 
-void add_nvjet(const LaunchRow& row, const TargetFacts& target, const NvjetTypes& types,
-               std::vector<KernelCandidate>& out) {
+void add_nvjet(const LaunchRow& row, const TargetFacts& target, const NvjetTypes& types, CandidateList& out) {
   NvjetCandidates candidates(row, target, types, out);
   for (const std::uint32_t rows : kRows) {
     for (std::uint32_t columns = 8; columns <= kWidestSide; columns += 8) {
@@ -182,7 +185,7 @@ void add_nvjet(const LaunchRow& row, const TargetFacts& target, const NvjetTypes
 }
 
 /// Tiles of whole wgmma instructions; one consumer warpgroup for 64 rows, two for more.
-void add_xmma(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out) {
+void add_xmma(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   for (const std::uint32_t m : {64U, 128U, 192U, 256U}) {
     for (const std::uint32_t n : {64U, 128U, 192U, 256U}) {
       const LaunchRow launch = candidate_row(
@@ -201,11 +204,11 @@ void add_xmma(const LaunchRow& row, const TargetFacts& target, std::vector<Kerne
                                                  ceil_div(static_cast<std::uint64_t>(cells.n), n));
         Launch whole = built.source->launch();
         whole.grid = Dim3{static_cast<std::uint32_t>(tiles), 1, 1};
-        out.push_back({{launch},
-                       estimate_cta_cycles(whole, {m * n * k / kMacsPerCycle, (m + n) * k * kElementBytes}, target),
-                       fmt::format("{}x{}", m, n)});
-      } catch (const UnsupportedError&) {
-        continue;  // a tile that does not fit
+        out.add({{launch},
+                 estimate_cta_cycles(whole, {m * n * k / kMacsPerCycle, (m + n) * k * kElementBytes}, target),
+                 fmt::format("{}x{}", m, n)});
+      } catch (const UnsupportedError& error) {  // a tile that does not fit
+        out.refuse(error.what());
       }
     }
   }
@@ -213,7 +216,7 @@ void add_xmma(const LaunchRow& row, const TargetFacts& target, std::vector<Kerne
 
 }  // namespace
 
-void add_wgmma_gemm_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out) {
+void add_wgmma_gemm_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   if (!target.has_tma || !target.has_wgmma) {
     return;
   }

@@ -25,7 +25,8 @@ std::string cpp_type(DataType type) {
     case DataType::kFp32:
       return "float";
     default:
-      throw UnsupportedError(fmt::format("no kernel is known for rows of {}; name one", to_string(type)));
+      throw UnsupportedError(
+          fmt::format("no kernel is known for rows of {}; expected bf16, fp16 or fp32", to_string(type)));
   }
 }
 
@@ -111,11 +112,15 @@ std::string kernel_of(const LaunchRow& row, const TargetFacts& target) {
 
 }  // namespace
 
-void add_row_candidates(const LaunchRow& row, const TargetFacts& target, std::vector<KernelCandidate>& out) {
+void add_row_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   const std::string kernel = kernel_of(row, target);
-  if (!kernel.empty()) {
-    out.push_back({{candidate_row(row, kernel)}, 0, row.op});
+  if (kernel.empty()) {
+    std::string known = "softmax, layernorm, rmsnorm, transpose";
+    for (const ElementwiseOperator& op : kOperators) known.append(", ").append(op.op);
+    out.refuse(fmt::format("operators with a kernel are gemm, attention, {}", known));
+    return;
   }
+  out.add({{candidate_row(row, kernel)}, 0, row.op});
 }
 
 }  // namespace strata

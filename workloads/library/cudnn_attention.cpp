@@ -36,6 +36,11 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     throw UnsupportedError(fmt::format("{} key rows of a step are not modelled", c.block_n));
   }
   c.schedule = AttentionSchedule::kDynamic;
+  constexpr std::uint64_t kMostCtas = 1U << 16;  // a resident wave of any GPU, many times over
+  if (row.grid && row.grid->count() > kMostCtas) {
+    throw UnsupportedError(
+        fmt::format("a grid of {} CTAs; this kernel's CTAs stay resident and take tile after tile", row.grid->count()));
+  }
   c.persistent_ctas = row.grid ? static_cast<std::uint32_t>(row.grid->count()) : std::max(1U, target.num_sms);
   c.registers = row.registers.value_or(168);
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);

@@ -66,6 +66,13 @@ std::optional<std::uint64_t> matching_size(const ShapeFacts& facts, std::uint64_
   return std::nullopt;
 }
 
+/// The launch is what ran, so its grid holds; a shape that asks for another one may be another tensor's, or a mistake.
+std::string overruled_shape(const LaunchRow& row, const ShapeFacts& facts, std::uint64_t covered) {
+  if (!facts.matrix) return {};
+  return fmt::format("a grid of {} CTAs covers {} elements, not the {} x {} of the shape; the grid was taken",
+                     row.grid->count(), covered, facts.matrix->rows, facts.matrix->cols);
+}
+
 /// Elements per thread of vectorized kernels: 16 where every tensor has one-byte elements, else 8 (PyTorch for sm_90:
 /// add, mul, isneginf, casts and fills of calibration rows); 4 in earlier releases.
 std::vector<std::uint32_t> vectorized_work(const ElementwiseName& e) {
@@ -126,6 +133,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     e.output = row_type;
     std::fill(e.inputs.begin(), e.inputs.end(), row_type);
   }
+  if (e.knows_types) expect_asked_type(row, e.inputs.empty() ? e.output : e.inputs.front());
   if (e.casts) std::fill(e.inputs.begin(), e.inputs.end(), row_type);
   ElementwiseConfig c;
   c.order = e.order;
@@ -138,6 +146,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   for (const DataType t : e.inputs) c.inputs.push_back(operand(t));
   c.output = operand(e.output);
   const ShapeFacts facts = facts_of(row);
+  std::string warning;
   const std::vector<std::uint32_t> work =
       e.elements_per_thread > 0 ? std::vector<std::uint32_t>{e.elements_per_thread} : vectorized_work(e);
   c.elements_per_thread = work.front();
@@ -150,7 +159,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
         break;
       }
     }
-    if (c.elements == 0) c.elements = c.ctas * c.block * c.elements_per_thread;
+    if (c.elements == 0) {
+      c.elements = c.ctas * c.block * c.elements_per_thread;
+      warning = overruled_shape(row, facts, c.elements);
+    }
   } else if (facts.matrix && !facts.candidates.empty()) {
     c.elements = facts.candidates.front();
   }
@@ -163,6 +175,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   check_memory(bytes, target);
   if (c.order == ThreadOrder::kStrided) shape_strided(e, facts, row.op, c);
   BuiltKernel built;
+  built.warning = std::move(warning);
   built.description = fmt::format("elementwise {}, {} inputs, {} elements, {} per thread", cost_of(c.functor).name,
                                   c.inputs.size(), c.elements, c.elements_per_thread);
   if (c.functor == Functor::kOther) built.notes.push_back("functor of unknown cost: four instructions per element");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <charconv>
 
 #include "sim/base/error.hpp"
@@ -95,7 +96,13 @@ void read_types(std::string_view name, ElementwiseName& e) {
 }  // namespace
 
 bool is_elementwise_name(std::string_view canonical) {
-  return canonical.substr(0, canonical.find('<') + 1).ends_with(kStrided);
+  const std::string_view head = canonical.substr(0, canonical.find('<') + 1);
+  for (const std::string_view kernel : {kVectorized, kUnrolled, kStrided}) {
+    // Whole identifiers only: index_elementwise_kernel gathers, others lay their template arguments out differently.
+    const std::size_t before = head.size() - kernel.size();
+    if (head.ends_with(kernel) && (before == 0 || head[before - 1] == ':')) return true;
+  }
+  return false;
 }
 
 ElementwiseName parse_elementwise_name(std::string_view name) {
@@ -127,11 +134,20 @@ ElementwiseName parse_elementwise_name(std::string_view name) {
     const std::size_t comma = name.find(',');
     if (comma != std::string_view::npos) e.elements_per_thread = number_at(name, comma + 2);
   }
-  if (e.vector == 0 || e.vector > 16 || (e.order == ThreadOrder::kStrided && e.elements_per_thread == 0)) {
+  if (e.vector == 0 || (e.order == ThreadOrder::kStrided && e.elements_per_thread == 0)) {
     throw UnsupportedError("the kernel name lacks its vector width or elements per thread");
+  }
+  constexpr std::uint32_t kMostElements = 64;
+  if (e.vector > 16 || !std::has_single_bit(e.vector) || e.elements_per_thread > kMostElements) {
+    throw UnsupportedError(
+        fmt::format("vectors of {} and {} elements per thread; expected 1, 2, 4, 8 or 16, and at most {}", e.vector,
+                    e.elements_per_thread, kMostElements));
   }
   if (pointers > 0) {
     const std::size_t inputs = pointers - 1;
+    if (inputs > kMaxInputs) {
+      throw UnsupportedError(fmt::format("{} inputs; at most {} are modelled", inputs, kMaxInputs));
+    }
     if (!e.knows_types || e.inputs.size() != inputs) {
       e.inputs.resize(inputs, e.inputs.empty() ? e.output : e.inputs.back());
     }

@@ -73,6 +73,7 @@ FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits, 
                                const TargetFacts& target) {
   FlashMmaConfig c;
   c.shape = attention_shape_of(row);
+  expect_asked_type(row, traits.element);
   c.shape.dtype = traits.element;
   if (c.shape.head_dim != traits.head_dim) {
     throw UnsupportedError(fmt::format("head dim {} padded to {} is not modelled", c.shape.head_dim, traits.head_dim));

@@ -21,6 +21,11 @@ GemmProblem attention_product(const LaunchRow& row, const std::string& layout) {
         "a GEMM of layout '{}' in an attention is neither Q K^T (TN) nor P V (NN); give its M,N,K", layout));
   }
   p.batch = cells.batch * cells.heads;
+  constexpr std::int64_t kMostProducts = 0x7fffffff;
+  if (p.batch > kMostProducts) {
+    throw UnsupportedError(
+        fmt::format("{} sequences of {} heads; at most 2^31 - 1 products are simulated", cells.batch, cells.heads));
+  }
   p.m = cells.q_len;
   p.n = p.b_k_contiguous ? cells.kv_len : cells.head_dim;
   p.k = p.b_k_contiguous ? cells.head_dim : cells.kv_len;
@@ -35,6 +40,10 @@ GemmProblem gemm_product(const LaunchRow& row, const std::string& layout) {
   p.n = cells.n;
   p.k = cells.k;
   const std::string& letters = layout.empty() ? cells.layout : layout;
+  if (!row.asked.layout.empty() && row.asked.layout != letters) {
+    throw UnsupportedError(
+        fmt::format("the name says layout {}, --layout says {}; leave out one of the two", letters, row.asked.layout));
+  }
   if (!parse_gemm_layout(letters, p)) {
     throw UnsupportedError(fmt::format("layout '{}' is not known; expected NN, NT, TN or TT", letters));
   }
@@ -45,6 +54,7 @@ GemmProblem gemm_product(const LaunchRow& row, const std::string& layout) {
 
 GemmProblem gemm_problem_of(const LaunchRow& row, const std::string& layout, DataType input, DataType output) {
   GemmProblem p = row.op == kAttention ? attention_product(row, layout) : gemm_product(row, layout);
+  expect_asked_type(row, input);
   p.input = input;
   p.output = output;
   return p;

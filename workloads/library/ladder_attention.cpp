@@ -115,7 +115,13 @@ std::uint32_t split_of(const Name& name, const LaunchRow& row) {
 /// Rows of a CTA's query tile and keys of a block.
 void read_tile(const Name& name, LadderAttentionConfig& c) {
   const auto tile = name.tile();
+  constexpr std::uint32_t kMostRows = 256;
   if (tile) {
+    for (const std::uint32_t rows : {tile->first, tile->second}) {
+      if (rows < 1 || rows > kMostRows) {
+        throw UnsupportedError(fmt::format("tile {}x{}; expected 1 to {} rows", tile->first, tile->second, kMostRows));
+      }
+    }
     c.query_rows = tile->first;
     c.key_rows = tile->second;
   }
@@ -175,6 +181,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     if (name.words.front() == "decode") {
       if (shape.q_len != 1) throw UnsupportedError("decoding takes one query row");
       c.split_keys = split_of(name, row);
+      constexpr std::uint32_t kMostKeys = 1U << 20;
+      if (c.split_keys < 1 || c.split_keys > kMostKeys) {
+        throw UnsupportedError(fmt::format("{} keys to a split; expected 1 to {}", c.split_keys, kMostKeys));
+      }
     }
     built.source = make_ladder_attention(c);
     built.description = fmt::format("ladder attention, {}, {}", name.words.front(), to_string(shape));

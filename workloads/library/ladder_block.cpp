@@ -177,6 +177,9 @@ BuiltKernel make_ladder_splitk_sum(const LaunchRow& row, const TargetFacts& targ
   c.name = canonical_kernel_name(row.kernel);
   c.parts = static_cast<std::uint32_t>(parts.rows);
   c.elements = parts.cols;
+  if (c.elements % 4 != 0) {
+    throw UnsupportedError(fmt::format("{} elements; this kernel adds vectors of 4", c.elements));
+  }
   c.registers = row.registers.value_or(32);
   check_memory(static_cast<double>(parts.rows * parts.cols) * 4, target);
   BuiltKernel built;

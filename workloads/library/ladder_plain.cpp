@@ -53,8 +53,9 @@ BuiltKernel make_ladder_gemv(const LaunchRow& row, const TargetFacts& target) {
   c.name = canonical_kernel_name(row.kernel);
   const std::vector<std::string_view> words = words_of(c.name);
   const auto type = words.size() == 5 ? operand_type(words[3]) : std::nullopt;
-  if (!type || !is_layout(words[4])) {
-    throw UnsupportedError("expected strata_gemv_w8_<type>_<layout>");
+  const bool known = type == DataType::kFp32 || type == DataType::kBf16;
+  if (!known || words[2] != "w8" || !is_layout(words[4])) {
+    throw UnsupportedError("expected strata_gemv_w8_<f32|bf16>_<layout>");
   }
   const GemmProblem p = gemm_problem_of(row, std::string(words[4]), *type, *type);
   if (p.m != 1 || !p.a_k_contiguous) {
@@ -65,7 +66,7 @@ BuiltKernel make_ladder_gemv(const LaunchRow& row, const TargetFacts& target) {
   c.k = static_cast<std::uint64_t>(p.k);
   c.k_contiguous = p.b_k_contiguous;
   c.registers = row.registers.value_or(32);
-  check_memory(static_cast<double>(c.n * c.k) * bits_of(c.type) / 8, target);
+  check_memory(static_cast<double>(c.n) * static_cast<double>(c.k) * bits_of(c.type) / 8, target);
   BuiltKernel built;
   built.source = make_gemv(c);
   built.description = fmt::format("gemv of {} x {}", c.n, c.k);
@@ -126,7 +127,9 @@ BuiltKernel make_ladder_rotary(const LaunchRow& row, const TargetFacts& target) 
   if ((c.vector != 4 && c.vector != 8) || c.head_dim % (2 * std::uint64_t{c.vector}) != 0) {
     throw UnsupportedError(fmt::format("head dimension {} with accesses of {} elements", c.head_dim, c.vector));
   }
-  check_memory(static_cast<double>(c.tokens * c.heads * c.head_dim) * bits_of(c.type) / 4, target);
+  check_memory(static_cast<double>(c.tokens) * static_cast<double>(c.heads) * static_cast<double>(c.head_dim) *
+                   bits_of(c.type) / 4,
+               target);
   BuiltKernel built;
   built.source = make_rotary(c);
   built.description = fmt::format("rotary embedding of {} tokens, {} heads of {}", c.tokens, c.heads, c.head_dim);

@@ -22,6 +22,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const auto arguments = template_arguments(name, kKernel);
   NormConfig c;
   c.type = type_argument(arguments, 0);
+  expect_asked_type(row, c.type);
   c.rms = arguments.size() > 2 && integer_argument(arguments, 2) != 0;
   const RowMatrix matrix = row_matrix_of(row);
   c.rows = row.grid ? row.grid->count() : matrix.rows;
@@ -35,7 +36,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.warps = threads_of(row, 32 * c.warps) / 32;
   c.registers = row.registers.value_or(c.rms ? 27 : 32);
   c.name = name;
-  check_memory(static_cast<double>(c.rows * c.cols) * bits_of(c.type) / 4, target);
+  check_memory(static_cast<double>(c.rows) * static_cast<double>(c.cols) * bits_of(c.type) / 4, target);
   BuiltKernel built;
   built.description = fmt::format("{} norm, {} x {}", c.rms ? "RMS" : "layer", c.rows, c.cols);
   if (!c.rms) built.notes.push_back("weight and bias taken as one tensor");

@@ -22,6 +22,7 @@
 #include "workloads/library/ladder_gemm.hpp"
 #include "workloads/library/ladder_plain.hpp"
 #include "workloads/library/layer_norm.hpp"
+#include "workloads/library/not_modelled.hpp"
 #include "workloads/library/nvjet.hpp"
 #include "workloads/library/sm80_xmma_gemm.hpp"
 #include "workloads/library/sm90_xmma_gemm.hpp"
@@ -115,6 +116,17 @@ bool uses_producer(std::string_view kernel_name) {
   return family != nullptr && family->uses_producer;
 }
 
+void expect_asked_type(const LaunchRow& row, DataType named) {
+  if (row.asked.dtype.empty()) {
+    return;
+  }
+  const DataType asked = parse_data_type(row.asked.dtype);
+  if (asked != named && !(asked == DataType::kFp32 && named == DataType::kTf32)) {
+    throw UnsupportedError(
+        fmt::format("the name says {}, --dtype says {}; leave out one of the two", to_string(named), to_string(asked)));
+  }
+}
+
 BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   if (canonical.empty()) {
@@ -122,6 +134,9 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
   }
   const FamilyParser* family = find_family(canonical);
   if (family == nullptr) {
+    if (const std::string_view reason = reason_not_modelled(canonical); !reason.empty()) {
+      throw UnsupportedError(fmt::format("kernel '{}': {}", identifier_of(canonical), reason));
+    }
     const FamilyParser* nearest = nearest_family(canonical);
     throw UnsupportedError(fmt::format("kernel '{}' is of no known family; the nearest is {}", identifier_of(canonical),
                                        nearest == nullptr ? "none" : nearest->family));

@@ -28,6 +28,12 @@ struct LaunchRow {
   /// The launch before it in the same case, for families whose kernels add up what that one left (uses_producer()).
   std::string producer_kernel;
   std::optional<Dim3> producer_grid;
+  /// What a person asked for beside the kernel's name. Where the name says otherwise the launch is refused; where these
+  /// are empty, as in rows of a file, the name rules.
+  struct Asked {
+    std::string dtype;
+    std::string layout;
+  } asked;
 };
 
 /// One spelling for the names that profilers print differently: "at::native::(anonymous namespace)::" and
@@ -39,6 +45,10 @@ struct LaunchRow {
 
 /// Whether a launch of this kernel depends on the one before it: into how many parts that split its work.
 [[nodiscard]] bool uses_producer(std::string_view kernel_name);
+
+/// Throws UnsupportedError where another type of operands was asked for than the kernel's name says. An fp32 product
+/// may run in tf32.
+void expect_asked_type(const LaunchRow& row, DataType named);
 
 /// Builds the generator of a launch. Throws UnsupportedError with the reason in words: unknown family, a shape that
 /// does not parse, a variant that is not modelled.

@@ -43,12 +43,16 @@ class Cells {
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
   [[nodiscard]] std::string_view at(std::size_t i) const { return cells_[i]; }
 
-  [[nodiscard]] std::int64_t positive(std::size_t i) const {
+  /// A number of 1 to `highest`; products of a few stay within 64 bits.
+  [[nodiscard]] std::int64_t positive(std::size_t i, std::int64_t highest = 0x7fffffff) const {
     std::int64_t value = 0;
     const std::string_view cell = cells_[i];
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc{} || end != cell.data() + cell.size() || value < 1) {
       fail(fmt::format("cell {} is '{}', not a positive integer", i + 1, cell));
+    }
+    if (value > highest) {
+      fail(fmt::format("cell {} is {}, above {}", i + 1, cell, highest));
     }
     return value;
   }
@@ -110,7 +114,8 @@ AttentionCells parse_attention_shape(const std::string& shape) {
 RowsColsCells parse_rows_cols(const std::string& shape) {
   const Cells cells(shape, "rows,cols");
   cells.require(2, 2);
-  return {cells.positive(0), cells.positive(1)};
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // a tensor of one row may have more than 2^31 elements
+  return {cells.positive(0, kMost), cells.positive(1, kMost)};
 }
 
 }  // namespace strata

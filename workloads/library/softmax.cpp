@@ -94,9 +94,11 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   } else {
     thread_elements = read_block_form(name, c);
   }
+  expect_asked_type(row, c.input);
   read_launch(row, thread_elements, c);
   c.name = name;
-  check_memory(static_cast<double>(c.rows * c.cols) * (bits_of(c.input) + bits_of(c.output)) / 8, target);
+  check_memory(static_cast<double>(c.rows) * static_cast<double>(c.cols) * (bits_of(c.input) + bits_of(c.output)) / 8,
+               target);
   BuiltKernel built;
   built.description =
       fmt::format("{}softmax, {} x {}, {}", c.logarithm ? "log-" : "", c.rows, c.cols, to_string(c.form));

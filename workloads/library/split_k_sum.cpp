@@ -64,10 +64,15 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.block_rows = integer_argument(arguments, 1);
   c.partial = type_argument(arguments, 3);
   c.output = type_argument(arguments, 4);
-  if (c.block_cols == 0 || c.block_cols % 32 != 0 || c.block_rows == 0 || c.block_cols * c.block_rows > 1024) {
+  if (c.block_cols == 0 || c.block_cols % 32 != 0 || c.block_rows == 0 ||
+      std::uint64_t{c.block_cols} * c.block_rows > 1024) {
     throw UnsupportedError(fmt::format("block {}x{} is not modelled", c.block_cols, c.block_rows));
   }
   const GemmCells g = parse_gemm_shape(row.shape);
+  constexpr std::int64_t kMaxSide = 0x7fffffff;
+  if (g.m > kMaxSide || g.n > kMaxSide) {
+    throw UnsupportedError(fmt::format("{} x {} sums; at most 2^31 - 1 each are simulated", g.m, g.n));
+  }
   c.rows = static_cast<std::uint64_t>(g.m);
   c.cols = static_cast<std::uint64_t>(g.n);
   const bool nvjet = arguments.size() <= kAccumulator || arguments[kAccumulator] == "float";
@@ -77,7 +82,9 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.active_wavefronts = nvjet ? 2 : 1;
   c.registers = row.registers.value_or(32);
   c.name = name;
-  check_memory(static_cast<double>(c.rows * c.cols) * (c.splits * bits_of(c.partial) + bits_of(c.output)) / 8, target);
+  check_memory(
+      static_cast<double>(c.rows * c.cols) * (double{1} * c.splits * bits_of(c.partial) + bits_of(c.output)) / 8,
+      target);
   BuiltKernel built;
   built.source = make_splitk_sum(c);
   expect_grid(row, built.source->launch().grid);

@@ -49,6 +49,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.output_vector = std::max(1U, integer_argument(outer, 1));
   c.max_threads = integer_argument(outer, 0) * c.output_vector;
   c.input = type_argument(arguments, 0);
+  expect_asked_type(row, c.input);
   if (arguments.size() > 1) c.op = operator_of(arguments[1]);
   if (arguments.size() > 3) c.output = type_argument(arguments, 3);
   if (arguments.size() > 4) c.unroll = integer_argument(arguments, 4);

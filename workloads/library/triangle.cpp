@@ -34,6 +34,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   }
   if (row.op == "attention") {  // the mask of a causal pass
     const AttentionCells a = parse_attention_shape(row.shape);
+    constexpr std::int64_t kMaxSide = 0x7fffffff;
+    if (a.q_len > kMaxSide || a.kv_len > kMaxSide) {
+      throw UnsupportedError(fmt::format("a mask of {} x {}; at most 2^31 - 1 each are simulated", a.q_len, a.kv_len));
+    }
     c.rows = static_cast<std::uint64_t>(a.q_len);
     c.cols = static_cast<std::uint64_t>(a.kv_len);
   } else {
@@ -49,7 +53,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     const std::uint64_t covered = row.grid->count() * c.threads * c.elements_per_thread;
     c.matrices = std::max<std::uint64_t>(1, covered / (c.rows * padded));
   }
-  check_memory(2.0 * static_cast<double>(c.matrices * c.rows * c.cols) * bits_of(c.type) / 8, target);
+  check_memory(2.0 * static_cast<double>(c.matrices) * static_cast<double>(c.rows * c.cols) * bits_of(c.type) / 8,
+               target);
   BuiltKernel built;
   built.description =
       fmt::format("{} triangle of {} x {} {}", c.upper ? "upper" : "lower", c.rows, c.cols, to_string(c.type));

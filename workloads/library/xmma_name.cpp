@@ -24,9 +24,17 @@ void parse_types(const std::vector<std::string_view>& words, XmmaName& out) {
   out.output = tensors->second;
 }
 
-/// What follows a prefix, as three numbers.
+/// What follows a prefix, as three numbers; throws where they are none.
 bool parse_triple(std::string_view word, std::string_view prefix, std::array<std::uint32_t, 3>& out) {
-  return word.starts_with(prefix) && parse_dims(word.substr(prefix.size()), out);
+  if (!word.starts_with(prefix)) {
+    return false;
+  }
+  const std::string_view dims = word.substr(prefix.size());
+  if (!parse_dims(dims, out)) {
+    throw UnsupportedError(
+        fmt::format("'{}' of the name is not understood; expected {}<A>x<B>x<C>, 1 to 4096 each", word, prefix));
+  }
+  return true;
 }
 
 /// Words that say how the kernel was built or entered, not what it does.

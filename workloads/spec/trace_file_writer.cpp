@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "sim/base/error.hpp"
+#include "sim/base/temporary_file.hpp"
 #include "workloads/spec/trace_file.hpp"
 #include "workloads/spec/trace_file_codec.hpp"
 #include "workloads/spec/trace_file_format.hpp"
@@ -29,12 +30,11 @@ class OutputFile {
     if (std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error)) {
       fail(path_, "cannot write the trace: expected a regular file or a new name");
     }
-    file_ = std::fopen(temporary_.c_str(), "wb");
+    file_ = std::fopen(temporary_.path().c_str(), "wb");
     if (file_ == nullptr) refuse();
   }
   ~OutputFile() {
     if (file_ != nullptr) std::fclose(file_);
-    if (!committed_) std::remove(temporary_.c_str());
   }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -48,8 +48,8 @@ class OutputFile {
     std::FILE* file = file_;
     file_ = nullptr;
     if (std::fclose(file) != 0) refuse();
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse();
-    committed_ = true;
+    if (std::rename(temporary_.path().c_str(), path_.c_str()) != 0) refuse();
+    temporary_.renamed();
   }
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] std::uint64_t whole() const { return whole_.value(); }
@@ -58,9 +58,8 @@ class OutputFile {
   [[noreturn]] void refuse() { fail(path_, fmt::format("cannot write the trace: {}", std::strerror(errno))); }
 
   std::string path_;
-  std::string temporary_;
+  TemporaryFile temporary_;
   std::FILE* file_ = nullptr;
-  bool committed_ = false;
   std::uint64_t offset_ = 0;
   Checksum whole_;
 };

@@ -89,11 +89,8 @@ std::vector<std::int64_t> numbers(const json& value) {
   if (!value.is_array() || value.empty()) {
     return {};
   }
-  if (value.front().is_array()) {
-    return numbers(value.front());
-  }
   std::vector<std::int64_t> out;
-  for (const json& n : value) {
+  for (const json& n : value.front().is_array() ? value.front() : value) {
     if (!n.is_number_integer()) {
       return {};
     }
@@ -171,6 +168,9 @@ void KinetoEvents::add_kernel(const json& event, const std::string& path, const 
   row.grid = dims(args, "grid", path, where);
   row.block = dims(args, "block", path, where);
   row.registers = count(args, "registers per thread", path, where);
+  if (row.registers == 0U) {
+    row.registers.reset();  // not recorded: every thread has some
+  }
   row.smem_dynamic = count(args, "shared memory", path, where);
   KernelEvent launch;
   launch.start_us = time_us(event, "ts", path, where).value_or(0);

@@ -1,9 +1,10 @@
 /// The JSON of a Kineto trace: events are handed on one at a time and never kept as a document.
 #include <fmt/format.h>
 
-#include <fstream>
+#include <istream>
 #include <nlohmann/json.hpp>
 
+#include "sim/app/profile/gzip_text.hpp"
 #include "sim/app/profile/kineto_events.hpp"
 #include "sim/app/profile/launch_reader.hpp"
 #include "sim/base/error.hpp"
@@ -23,33 +24,23 @@ constexpr const char* kEvents = "traceEvents";
 
 /// Line and column of a byte of the file, for messages.
 std::pair<int, int> place_of(const std::string& path, std::size_t byte) {
-  std::ifstream in(path, std::ios::binary);
+  GzipText in(path);
   int line = 1;
   int column = 0;
-  char c = 0;
-  for (std::size_t i = 0; i < byte && in.get(c); ++i) {
+  for (std::size_t i = 0; i < byte; ++i) {
+    const int c = in.sbumpc();
+    if (c == std::char_traits<char>::eof()) {
+      break;
+    }
     column = c == '\n' ? 0 : column + 1;
     line += c == '\n' ? 1 : 0;
   }
   return {line, column};
 }
 
-std::ifstream open(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || in.peek() == std::char_traits<char>::eof()) {
-    fail(path, 0, 0,
-         in ? "is empty or a directory; expected the JSON of PyTorch's profiler" : "cannot be opened for reading");
-  }
-  constexpr int kGzip = 0x1f;
-  if (in.peek() == kGzip) {
-    fail(path, 0, 0, "is compressed; gunzip it first");
-  }
-  return in;
-}
-
 /// Hands each element of the top-level list `traceEvents` to `take` and drops it; returns what remains of the document.
 template <typename Take>
-json parse_events(std::ifstream& in, const std::string& path, const Take& take) {
+json parse_events(std::istream& in, const std::string& path, const Take& take) {
   bool inside = false;
   const auto filter = [&](int depth, Event event, json& value) {
     if (depth == 1 && event == Event::key) {
@@ -78,12 +69,16 @@ class KinetoTrace final : public LaunchReader {
  public:
   KinetoTrace(const std::string& path, const std::function<void(std::size_t)>& progress) {
     constexpr std::size_t kReportEvery = 4096;  // events
-    std::ifstream in = open(path);
+    GzipText text(path);
+    if (text.sgetc() == std::char_traits<char>::eof()) {
+      fail(path, 0, 0, "is empty; expected the JSON of PyTorch's profiler");
+    }
+    std::istream in(&text);
     std::size_t index = 0;
     const json rest = parse_events(in, path, [&](const json& event) {
       events_.add(event, path, fmt::format("{}[{}]", kEvents, index));
       if (++index % kReportEvery == 0 && progress) {
-        progress(static_cast<std::size_t>(in.tellg()));
+        progress(text.bytes_read());
       }
     });
     if (!rest.is_object() || !rest.contains(kEvents)) {

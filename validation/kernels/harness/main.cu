@@ -2,6 +2,7 @@
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -98,8 +99,21 @@ std::vector<Case> read_suite(const std::string& path) {
 /// The kernel and its keys in one word: strata_gemm_..._tn_m4096_n4096_k4096.
 std::string case_name(const Case& one) {
   std::string name = one.words.front();
-  for (std::size_t i = 1; i + 1 < one.words.size(); i += 2) name += "_" + one.words[i].substr(2) + one.words[i + 1];
+  for (std::size_t i = 1; i + 1 < one.words.size(); i += 2) {
+    const std::string& key = one.words[i];
+    name += "_" + (key.rfind("--", 0) == 0 ? key.substr(2) : key) + one.words[i + 1];
+  }
   return name;
+}
+
+/// One line now rather than an error of the runtime from the middle of a case.
+void require_gpu() {
+  int count = 0;
+  require(cudaGetDeviceCount(&count) == cudaSuccess && count > 0, "no CUDA device answers");
+  cudaDeviceProp device;
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  require(device.major == 9, std::string("built for compute capability 9.0; device 0 is ") + device.name + " (" +
+                                 std::to_string(device.major) + "." + std::to_string(device.minor) + ")");
 }
 
 void profile(const std::string& name, const Problem& problem) {
@@ -149,6 +163,10 @@ bool run_case(const Case& one, const Options& o, std::FILE* table) {
 }
 
 int run_all(const std::vector<Case>& cases, const Options& o) {
+  const auto wanted = [&o](const Case& one) { return one.words.front().find(o.only) != std::string::npos; };
+  require(std::any_of(cases.begin(), cases.end(), wanted),
+          o.only.empty() ? "the suite has no case" : "no case's kernel contains '" + o.only + "'");
+  require_gpu();
   std::FILE* table = nullptr;
   if (!o.out.empty()) {
     table = std::fopen(o.out.c_str(), "w");
@@ -157,7 +175,7 @@ int run_all(const std::vector<Case>& cases, const Options& o) {
   }
   int wrong = 0, refused = 0, done = 0;
   for (const Case& one : cases) {
-    if (one.words.front().find(o.only) == std::string::npos) continue;
+    if (!wanted(one)) continue;
     try {
       wrong += run_case(one, o, table) ? 0 : 1;
       ++done;
@@ -166,7 +184,7 @@ int run_all(const std::vector<Case>& cases, const Options& o) {
       ++refused;
     }
   }
-  if (table != nullptr) std::fclose(table);
+  if (table != nullptr) require(std::fclose(table) == 0, o.out + ": cannot be written whole");
   std::printf("%d cases run, %d wrong, %d refused\n", done, wrong, refused);
   if (refused != 0) return 2;
   return wrong == 0 ? 0 : 1;
@@ -174,6 +192,8 @@ int run_all(const std::vector<Case>& cases, const Options& o) {
 
 int command(const Options& o) {
   const std::string verb = o.words.empty() ? "" : o.words.front();
+  const std::size_t most = verb == "run" ? o.words.size() : 2;  // a run's words are its kernel's keys
+  require(o.words.size() <= most, o.words.size() <= most ? "" : "unexpected argument '" + o.words[most] + "'");
   if (verb == "list") return list(o.words.size() > 1 ? o.words[1] : "");
   require((verb == "run" || verb == "suite") && o.words.size() > 1, kUsage);
   if (verb == "suite") return run_all(read_suite(o.words[1]), o);

@@ -71,9 +71,28 @@ TEST_CASE("launch table: sums of splits know the launch before them, of the same
 }
 
 TEST_CASE("launch table: a cell that cannot be read is named with file, line and column") {
-  expect_error("g,1,gemm,bf16,s,k,2x66,,,,,,,\n", "2: grid_dim: '2x66' is not three dimensions");
-  expect_error("g,1,gemm,bf16,s,k,,,,1.5,,,,\n", "2: regs: '1.5' is not a whole number");
+  expect_error("g,1,gemm,bf16,s,k,2x66,,,,,,,\n", "2: grid_dim: '2x66': expected three dimensions");
+  expect_error("g,1,gemm,bf16,s,k,,,,1.5,,,,\n", "2: regs: '1.5': expected a whole number from 1 to 255");
   expect_error("g,1,gemm,bf16,s,k,,,,,,,NaN,\n", "2: sm_clock_mhz: 'NaN' is not a number");
+}
+
+TEST_CASE("launch table: what no GPU launches is a mistake of the file") {
+  const auto row = [](const std::string& cells) { return "g,1,gemm,bf16,s,k," + cells + ",\n"; };
+  expect_error(row("0x1x1,,,,,,"), "2: grid_dim: '0x1x1': expected 1 to 2147483647");
+  expect_error(row("1x65536x1,,,,,,"), "2: grid_dim: '1x65536x1'");
+  expect_error(row("-1x1x1,,,,,,"), "2: grid_dim: '-1x1x1'");
+  expect_error(row(",2048x1x1,,,,,"), "2: block_dim: '2048x1x1': expected 1 to 1024 threads");
+  expect_error(row(",64x32x1,,,,,"), "2: block_dim: '64x32x1'");
+  expect_error(row(",1x1x65,,,,,"), "2: block_dim: '1x1x65'");
+  expect_error(row(",,17x1x1,,,,"), "2: cluster_dim: '17x1x1': expected at most 16 CTAs");
+  expect_error(row(",,0x1x1,,,,"), "2: cluster_dim: '0x1x1'");
+  expect_error(row("3x1x1,,2x1x1,,,,"), "2: cluster_dim: '2x1x1': expected dimensions that divide the grid's, 3x1x1");
+  expect_error(row(",,,0,,,"), "2: regs: '0': expected a whole number from 1 to 255");
+  expect_error(row(",,,256,,,"), "2: regs: '256'");
+  expect_error(row(",,,-1,,,"), "2: regs: '-1'");
+  expect_error(row(",,,many,,,"), "2: regs: 'many'");
+  expect_error(row(",,,,232449,,"), "2: smem_dyn: '232449': expected a whole number from 0 to 232448");
+  expect_error(row(",,,,,1e30,"), "2: smem_static: '1e30'");
 }
 
 TEST_CASE("launch table: a needed column that is missing is an error") {

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Signals, closed and full streams: nothing half-written, no answer lost in silence.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+small=(--m 64 --n 64 --k 64)
+# Minutes, were it not ended: every signal comes while it runs.
+long=(gemm --m 16384 --n 16384 --k 16384)
+
+# expect_ended SIGNAL ARGUMENTS...: a run that SIGNAL ends dies of it and leaves no file.
+expect_ended() {
+  local signal=$1 tries status
+  shift
+  "$strata" "$@" >stdout 2>stderr </dev/null &
+  local process=$!
+  for tries in {1..200}; do
+    compgen -G "*.tmp.*" >/dev/null && break
+    sleep 0.05
+  done
+  compgen -G "*.tmp.*" >/dev/null || fail "no temporary file after $tries looks: strata $*"
+  kill -s "$signal" "$process"
+  wait "$process" 2>/dev/null
+  status=$?
+  [[ $status -eq $((128 + $(kill -l "$signal"))) ]] || fail "exit $status after SIG$signal: strata $*"
+  compgen -G "out*" >/dev/null && fail "files left after SIG$signal: $(compgen -G "out*")" && rm -f out*
+}
+for signal in TERM HUP; do
+  expect_ended $signal run "${long[@]}" --exact --json out.json --csv out.csv
+  expect_ended $signal trace record "${long[@]}" --out out.trace
+done
+# What stood there before stays.
+echo old >kept.json
+expect_ended TERM run "${long[@]}" --exact --json kept.json
+[[ $(cat kept.json) == old ]] || fail "an interrupted run changed the file it was to replace"
+
+# A report that cannot be written is an error, also where only standard output is asked for.
+for words in "list gpus" "describe l2" "run gemm ${small[*]}" "run gemm ${small[*]} --json -"; do
+  # shellcheck disable=SC2086
+  "$strata" $words >/dev/full 2>stderr
+  status=$?
+  [[ $status -eq 2 ]] || fail "exit $status with a full standard output: strata $words"
+  grep -q "standard output" stderr || fail "no word of standard output: strata $words: $(cat stderr)"
+done
+
+# Closed streams: the report does not land in the file that was opened instead.
+"$strata" run gemm "${small[@]}" --json closed.json >&- 2>stderr
+status=$?
+[[ $status -eq 2 ]] || fail "exit $status with a closed standard output"
+"$strata" run gemm "${small[@]}" --json whole.json >/dev/null 2>&- <&-
+cmp -s closed.json whole.json || fail "a closed standard output changed the JSON"
+
+# A limit on the size of files is an error of the write.
+(
+  ulimit -f 1
+  "$strata" run gemm "${small[@]}" --html limited.html >/dev/null 2>stderr
+  [[ $? -eq 2 ]]
+) || fail "a file-size limit is no input error: $(cat stderr)"
+grep -q "limited.html: --html: cannot be written: File too large" stderr || fail "$(cat stderr)"
+[[ ! -e limited.html ]] || fail "a file cut off by a limit was kept"
+
+# Links and permissions of a file that is replaced stay.
+mkdir -p real
+echo old >real/target.json
+chmod 600 real/target.json
+ln -s real/target.json link.json
+expect_done run gemm "${small[@]}" --json link.json
+[[ -L link.json ]] || fail "the link was replaced by a file"
+[[ $(stat -c %a real/target.json) == 600 ]] || fail "permissions changed to $(stat -c %a real/target.json)"
+cmp -s real/target.json whole.json || fail "the link's target was not written"
+
+finish

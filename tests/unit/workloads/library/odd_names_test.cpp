@@ -1,0 +1,101 @@
+// Names and shapes that mutation of recorded launches found to crash, to allocate without bound or to be taken for
+// something else: each is refused with a reason.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "sim/base/error.hpp"
+#include "tests/support/launch_rows.hpp"
+#include "workloads/library/not_modelled.hpp"
+#include "workloads/library/resolve.hpp"
+
+using namespace strata;
+
+namespace {
+
+constexpr const char* kResolved = "";
+
+std::string reason(const LaunchRow& row) { return test::unsupported_reason(row); }
+
+std::string reason(const char* op, const std::string& kernel, const std::string& shape) {
+  return reason(test::launch_row(op, kernel, shape));
+}
+
+std::string vectorized(const std::string& vector, const std::string& pointers) {
+  return "void at::native::vectorized_elementwise_kernel<" + vector +
+         ", at::native::CUDAFunctor_add<float>, std::array<char*, " + pointers + "> >()";
+}
+
+}  // namespace
+
+TEST_CASE("odd names: elementwise vectors and pointers that no kernel has", "[workloads][library]") {
+  CHECK(reason("add", vectorized("4", "3ul"), "64,64") == kResolved);
+  CHECK_THAT(reason("add", vectorized("7", "3ul"), "64,64"), Catch::Contains("vectors of 7"));
+  CHECK_THAT(reason("add", vectorized("4", "2147483648ul"), "64,64"), Catch::Contains("2147483647 inputs"));
+  CHECK_THAT(reason("add", "void at::native::index_elementwise_kernel<128, 4, F>()", "64,64"),
+             Catch::Contains("gathers and scatters"));
+}
+
+TEST_CASE("odd names: kernels that profiles are full of say why they are not predicted", "[workloads][library]") {
+  CHECK_THAT(
+      reason("cat", "void at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig<T, 4>()", "8,8"),
+      Catch::Contains("'CatArrayBatchedCopy_aligned16_contig': concatenation is not modelled"));
+  CHECK_THAT(reason("", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)", ""),
+             Catch::Contains("communication between GPUs"));
+  CHECK(reason_not_modelled("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT").empty());
+}
+
+TEST_CASE("odd names: dimensions of zero and cut-off triples", "[workloads][library]") {
+  const std::string stem = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_";
+  CHECK(reason("gemm", stem + "warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas", "64,64,64,TN") ==
+        kResolved);
+  CHECK_THAT(reason("gemm", stem + "warpsize2x0x1_ffma_execute_kernel__5x_cublas", "64,64,64,TN"),
+             Catch::Contains("'warpsize2x0x1' of the name is not understood"));
+  CHECK_THAT(reason("attention", "strata_attention_decode_split0_d128_bf16", "1,8,8,1,512,128,0"),
+             Catch::Contains("0 keys to a split"));
+  CHECK_THAT(reason("attention", "strata_attention_mma_0x64_d128_full_bf16", "1,8,8,512,512,128,0"),
+             Catch::Contains("tile 0x64"));
+  CHECK_THAT(reason("gemm", "strata_gemv_w8_f16_tn", "1,64,64,TN"), Catch::Contains("expected strata_gemv_w8"));
+  CHECK_THAT(reason("gemm", "strata_gemv_w16_bf16_tn", "1,64,64,TN"), Catch::Contains("expected strata_gemv_w8"));
+  CHECK_THAT(reason("gemm", "void cublasLt::splitKreduce_kernel<2147483648, 16, int, float, float>()", "64,64,64,TN"),
+             Catch::Contains("is not modelled") || Catch::Contains("should be an integer"));
+}
+
+TEST_CASE("odd shapes: cells whose products leave 64 bits", "[workloads][library]") {
+  const std::string huge = "4611686018427387904";
+  CHECK_THAT(reason("gemm", "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT", huge + ",64,64,TN"),
+             Catch::Contains("cell 1 is " + huge + ", above 2147483647"));
+  CHECK_THAT(reason("attention", "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x256_8x4_nn_align1>(T1::Params)",
+                    "2147483647,2147483647,1,64,64,64,0,math"),
+             Catch::Contains("at most 2^31 - 1 products"));
+  LaunchRow row = test::launch_row(
+      "attention",
+      "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_cga1x1x1_kernel0_0",
+      "1,8,8,512,512,128,0");
+  row.grid = Dim3{2147483647, 1, 1};
+  CHECK_THAT(reason(row), Catch::Contains("a grid of 2147483647 CTAs"));
+}
+
+TEST_CASE("what was asked for beside a name: another type or layout is refused, an equal one is not",
+          "[workloads][library]") {
+  LaunchRow row = test::launch_row("gemm", "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT", "64,64,64,TN");
+  row.asked = {"bf16", "TN"};
+  CHECK(reason(row) == kResolved);
+  row.asked = {"fp8", ""};
+  CHECK_THAT(reason(row), Catch::Contains("the name says bf16, --dtype says fp8"));
+  row.asked = {"", "NN"};
+  CHECK_THAT(reason(row), Catch::Contains("the name says layout TN, --layout says NN"));
+  LaunchRow tf32 = test::launch_row(
+      "gemm", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x4_tn_align4>()", "64,64,64,TN");
+  tf32.asked = {"fp32", ""};
+  CHECK(reason(tf32) == kResolved);
+}
+
+TEST_CASE("a grid that contradicts the shape is taken, with a warning", "[workloads][library]") {
+  LaunchRow row = test::launch_row("add", vectorized("4", "3ul"), "64,64");
+  row.grid = Dim3{4, 1, 1};  // 128 threads of 8 elements each: 4096 = 64 x 64
+  CHECK(resolve_launch(row, test::hopper_facts()).warning.empty());
+  row.grid = Dim3{100, 1, 1};
+  const BuiltKernel built = resolve_launch(row, test::hopper_facts());
+  CHECK_THAT(built.warning, Catch::Contains("a grid of 100 CTAs covers 102400 elements, not the 64 x 64"));
+  CHECK(built.source->launch().num_ctas() == 100);
+}
