@@ -8,6 +8,7 @@
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/command.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/huge_pages.hpp"
 
 namespace {
 
@@ -56,6 +57,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  strata::prefer_huge_pages();
   try {
     return run_program(argc, argv);
   } catch (const strata::InputError& e) {
