@@ -99,12 +99,13 @@ void Gpu::run(const SimulationOptions& options) {
 Result Gpu::run_sampled(const SimulationOptions& options, const SamplingPlan& plan, bool marked) {
   marked_ = marked;
   start();
-  run_until(options, plan.mark_begin);
-  const Result begin = result_at(context_.now());
-  run_until(options, plan.mark_end);
-  const Result end = result_at(context_.now());
+  const auto at = [&](std::uint64_t mark) {
+    run_until(options, mark);
+    return result_at(context_.now());
+  };
+  const SampleMarks marks{at(plan.mark_begin), at(plan.mark_before), at(plan.mark_end)};
   finish(options);
-  return extrapolate(result(), begin, end, plan);
+  return extrapolate(result(), marks, plan);
 }
 
 void Gpu::finish(const SimulationOptions& options) {
