@@ -81,7 +81,7 @@ class AddressMap {
     out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels_per_partition_.divisor() + local);
     out.bank = static_cast<std::uint8_t>((super ^ (h >> 8)) & (banks_ - 1));
     out.row = super;
-    const std::uint32_t turn = super * turns_per_super_ + channels_per_partition_.quotient(dealt);
+    const std::uint32_t turn = super * turns_per_super_.divisor() + channels_per_partition_.quotient(dealt);
     out.order = turn * channels_of_slice_[out.slice] + local - first_channel_[out.slice];
     return out;
   }
@@ -135,7 +135,7 @@ class AddressMap {
   std::array<std::uint8_t, 256> slice_of_channel_{};
   std::array<std::uint8_t, 256> first_channel_{};  ///< of a slice, within its partition
   std::array<std::uint8_t, 256> channels_of_slice_{};
-  std::uint32_t turns_per_super_ = 8;  ///< lines of a super-block in one pseudo-channel
+  FixedDivisor turns_per_super_;  ///< lines of a super-block in one pseudo-channel
   std::uint32_t banks_ = 16;
   std::uint32_t sets_per_slice_ = 320;
   FixedDivisor sets_;

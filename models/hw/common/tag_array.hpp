@@ -80,6 +80,12 @@ class TagArray {
   void add_valid(std::uint32_t index, std::uint32_t mask) {
     sets_[index / kMaxWays].valid |= std::uint64_t{mask & 0xfU} << (4 * (index % kMaxWays));
   }
+  /// What a store leaves: valid, but for sectors that are being filled anyway.
+  void add_stored(std::uint32_t index, std::uint32_t mask) {
+    if ((mask & ~std::uint32_t{valid(index)}) != 0) {
+      add_valid(index, mask & ~std::uint32_t{pending(index)});
+    }
+  }
   /// Sectors being filled.
   [[nodiscard]] std::uint8_t pending(std::uint32_t index) const {
     return nibble(rare_[index / kMaxWays].pending, index % kMaxWays);

@@ -374,6 +374,12 @@ void L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partitio
 
 void L2::limit_dirty(std::uint32_t partition) {
   DirtyQueue& queue = dirty_[partition];
+  if (queue.dirty_lines + kChunkLines > dirty_limit_lines_) {
+    for (std::size_t i = queue.head; i < std::min<std::size_t>(queue.ring.size(), queue.head + kChunkLines); ++i) {
+      tags_[partition].prefetch(queue.ring[i].set);  // the next chunk will push these out
+      tags_[partition].prefetch_rare(queue.ring[i].set);
+    }
+  }
   while (queue.dirty_lines > dirty_limit_lines_ && queue.head < queue.ring.size()) {
     const DirtyEntry entry = queue.ring[queue.head++];
     const std::uint32_t index = tags_[partition].find(entry.set, entry.tag);
@@ -412,7 +418,7 @@ void L2::write_at_near(std::uint32_t chunk) {
     TagArray& tags = tags_[partition];
     std::uint32_t index = tags.find(set, places.tag[i]);
     if (index != TagArray::kMiss) {
-      tags.add_valid(index, static_cast<std::uint32_t>(mask & ~tags.pending(index)));
+      tags.add_stored(index, mask);
     } else if (store_leaves_copy_) {
       TagArray::Victim victim;
       index = tags.allocate(set, places.tag[i], victim);

@@ -49,7 +49,7 @@ void Sm::keep_stored_lines() {
       l1_.touch(index);
     }
     if (index != TagArray::kMiss) {
-      l1_.add_valid(index, static_cast<std::uint32_t>(access.mask & ~l1_.pending(index)));
+      l1_.add_stored(index, access.mask);
     }
   }
 }

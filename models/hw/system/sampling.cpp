@@ -19,8 +19,8 @@ constexpr std::uint64_t kNear = 16;
 constexpr std::uint64_t kWarmSteps = 8;
 constexpr std::uint64_t kMeasuredSteps = 24;
 /// Bytes that pass before and during the measurement, in sizes of the L2: dirty lines leave it only when it is full.
-constexpr double kWarmFills = 1.25;
-constexpr double kMeasuredFills = 1;
+constexpr double kWarmFills = 1.5;
+constexpr double kMeasuredFills = 0.75;
 
 constexpr std::array kByTrace{Counter::kWarpInsts,      Counter::kTensorInsts,         Counter::kGlobalRequests,
                               Counter::kSharedRequests, Counter::kSmemWavefronts,      Counter::kBankConflicts,
@@ -50,8 +50,10 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
       std::max(r.is_all ? round + round / 2 : kWarmSteps * round, static_cast<std::uint64_t>(kWarmFills * fill));
   SamplingPlan plan;
   plan.pieces = r.pieces;
-  const auto least = std::max((r.is_all ? kMeasuredRounds : kMeasuredSteps) * round - round / kNear,
-                              static_cast<std::uint64_t>(kMeasuredFills * fill));
+  // A period that leaves room in the L2 finds what the one before has read, and the next finds something else.
+  const std::uint64_t periods = r.is_all && static_cast<double>(r.period) < fill ? 2 : 1;
+  const auto least = std::max({(r.is_all ? kMeasuredRounds : kMeasuredSteps) * round - round / kNear,
+                               static_cast<std::uint64_t>(kMeasuredFills * fill), periods * r.period});
   const std::uint64_t measured = round_up(round_up(least, r.period), round);
   plan.window = measured / r.period * r.period;
   plan.first = round_up(warm + measured, round);

@@ -27,8 +27,8 @@ struct SamplingPlan {
 };
 
 /// What to leave out; nothing when the launch is short or does not repeat. The start is simulated until the bytes that
-/// pass have filled the L2 one and a quarter times and every SM has had a piece and a half, then come at least two
-/// rounds, and bytes that fill the L2 once more, that are measured, and at the end as many pieces as it takes to drain.
+/// pass have filled the L2 one and a half times and every SM has had a piece and a half, then come at least two rounds
+/// that are measured, and at the end as many pieces as it takes to drain.
 [[nodiscard]] std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSource& source);
 
 /// The state of a run at the marks of a plan.
