@@ -22,6 +22,17 @@ constexpr std::size_t kPlacesAhead = 10;
 constexpr std::size_t kTablesAhead = 6;
 constexpr std::size_t kMissesAhead = 2;
 
+/// Kinds of events, one bit each, whose payload is a chunk: a test instead of a jump, as most events are of them.
+constexpr std::uint32_t kOfChunks = [] {
+  std::uint32_t kinds = 0;
+  for (const EventKind k : {EventKind::kReadAtL2, EventKind::kReadAtHome, EventKind::kReadAtHbm, EventKind::kHbmDone,
+                            EventKind::kFabricDone, EventKind::kReadAtSm, EventKind::kWriteAtL2,
+                            EventKind::kWriteAtHome, EventKind::kWriteDone}) {
+    kinds |= 1U << id(k);
+  }
+  return kinds;
+}();
+
 Context make_context(const GpuConfig& config, int sm_clock_mhz) {
   Context c;
   c.config = &config;
@@ -191,6 +202,10 @@ void Gpu::read_hbm(const MissTurns::Miss& miss) {
 }
 
 void Gpu::prefetch_payload(const Event& e) const {
+  if ((kOfChunks >> e.kind & 1) != 0) {
+    prefetch_line(&context_.chunks[e.a]);
+    return;
+  }
   switch (static_cast<EventKind>(e.kind)) {
     case EventKind::kStreamRun:
       sms_[e.unit].prefetch_cta(e.a);
@@ -204,18 +219,6 @@ void Gpu::prefetch_payload(const Event& e) const {
     case EventKind::kWgmmaRun:
       sms_[e.unit].prefetch_tensor();
       break;
-    case EventKind::kReadAtL2:
-    case EventKind::kReadAtHome:
-    case EventKind::kReadAtHbm:
-    case EventKind::kHbmDone:
-    case EventKind::kFabricDone:
-    case EventKind::kReadAtSm:
-    case EventKind::kWriteAtL2:
-    case EventKind::kWriteAtHome:
-    case EventKind::kWriteDone: {
-      prefetch_line(&context_.chunks[e.a]);
-      break;
-    }
     default:
       break;
   }

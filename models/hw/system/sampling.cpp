@@ -13,7 +13,7 @@ namespace {
 /// A launch is shortened only where that spares at least this share of its pieces.
 constexpr double kWorthwhile = 0.3;
 constexpr std::uint64_t kMeasuredRounds = 2;
-/// A round's part by which the pieces that are measured may fall short of that.
+/// A round's part by which the pieces that pass before and during the measurement may fall short of that.
 constexpr std::uint64_t kNear = 16;
 /// Steps of a loop are short beside how far loops run apart, so more of them pass before and during the measurement.
 constexpr std::uint64_t kWarmSteps = 8;
@@ -56,7 +56,7 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
                                static_cast<std::uint64_t>(kMeasuredFills * fill), periods * r.period});
   const std::uint64_t measured = round_up(round_up(least, r.period), round);
   plan.window = measured / r.period * r.period;
-  plan.first = round_up(warm + measured, round);
+  plan.first = round_up(warm + measured - round / kNear, round);
   std::uint64_t kept = plan.first + round + round / 2;
   if (!r.is_all && r.step > round) {
     // Loops that wait for their turn have the same gap, and the first must still be at work when the measurement ends.
