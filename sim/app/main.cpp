@@ -13,6 +13,7 @@
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/command.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/huge_pages.hpp"
 #include "sim/base/temporary_file.hpp"
 
 namespace {
@@ -81,6 +82,7 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   fill_closed_streams();
+  strata::prefer_huge_pages();
   strata::remove_temporary_files_on_signals();
   try {
     return run_program(argc, argv);

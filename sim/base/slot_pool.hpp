@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/base/huge_page_allocator.hpp"
+#include "sim/base/prefetch.hpp"
 
 namespace strata {
 
@@ -22,6 +22,9 @@ class SlotPool {
     }
     const std::uint32_t handle = free_.back();
     free_.pop_back();
+    if (!free_.empty()) {
+      prefetch_line(&items_[free_.back()]);  // whoever acquires once soon acquires again
+    }
     ++live_;
     return handle;
   }
@@ -39,7 +42,7 @@ class SlotPool {
   }
 
  private:
-  std::vector<T, HugePageAllocator<T>> items_;
+  std::vector<T> items_;
   std::vector<std::uint32_t> free_;
   std::size_t live_ = 0;
 };

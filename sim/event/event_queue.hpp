@@ -6,6 +6,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +31,13 @@ static_assert(sizeof(Event) == 24);
 
 class EventQueue {
  public:
-  /// @param bucket_ticks width of a bucket; a few SM cycles work well: small enough to sort, few enough to stay in the
-  /// host's cache.
+  /// @param bucket_ticks width of a bucket, rounded up to a power of two; a few SM cycles work well: small enough to
+  /// sort, few enough to stay in the host's cache.
   explicit EventQueue(Tick bucket_ticks = 1) { reset(bucket_ticks); }
 
   void reset(Tick bucket_ticks) {
-    bucket_ticks_ = bucket_ticks > 0 ? bucket_ticks : 1;
+    bucket_shift_ =
+        bucket_ticks > 1 ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bucket_ticks) - 1)) : 0;
     for (auto& b : wheel_) {
       b.clear();
     }
@@ -66,7 +69,7 @@ class EventQueue {
     assert(tick >= now_);
     Event e{tick, sequence_++, kind, unit, a, b};
     ++size_;
-    const Tick offset = (tick - window_start_) / bucket_ticks_;
+    const Tick offset = (tick - window_start_) >> bucket_shift_;
     if (offset >= static_cast<Tick>(kBuckets)) {
       far_.push_back(e);
       std::push_heap(far_.begin(), far_.end(), Later{});
@@ -151,21 +154,57 @@ class EventQueue {
     if (distance == kBuckets) {
       // The wheel is empty: jump to the earliest far event.
       const Tick t = far_.front().tick;
-      window_start_ = t - t % bucket_ticks_;
+      window_start_ = t >> bucket_shift_ << bucket_shift_;
       base_slot_ = start;
     } else {
-      window_start_ += static_cast<Tick>(distance) * bucket_ticks_;
+      window_start_ += static_cast<Tick>(distance) << bucket_shift_;
       base_slot_ = (start + distance) & (kBuckets - 1);
     }
-    const Tick window_end = window_start_ + static_cast<Tick>(kBuckets) * bucket_ticks_;
+    const Tick window_end = window_start_ + (static_cast<Tick>(kBuckets) << bucket_shift_);
     while (!far_.empty() && far_.front().tick < window_end) {
       std::pop_heap(far_.begin(), far_.end(), Later{});
       const Event e = far_.back();
       far_.pop_back();
-      push(slot(static_cast<std::size_t>((e.tick - window_start_) / bucket_ticks_)), e);
+      push(slot(static_cast<std::size_t>((e.tick - window_start_) >> bucket_shift_)), e);
     }
-    auto& bucket = wheel_[slot(0)];
-    std::sort(bucket.begin(), bucket.end(), Earlier{});
+    sort(wheel_[slot(0)]);
+  }
+
+  /// A bucket holds its events in nearly the order of their posting: dealt out by their ticks, hardly any is out of
+  /// place.
+  void sort(std::vector<Event>& bucket) {
+    constexpr std::size_t kFew = 16;
+    if (bucket.size() > kFew) {
+      deal(bucket);
+    }
+    for (std::size_t i = 1; i < bucket.size(); ++i) {
+      if (!before(bucket[i], bucket[i - 1])) {
+        continue;
+      }
+      const Event e = bucket[i];
+      std::size_t to = i;
+      for (; to > 0 && before(e, bucket[to - 1]); --to) {
+        bucket[to] = bucket[to - 1];
+      }
+      bucket[to] = e;
+    }
+  }
+  /// Sorts by the leading bits of the tick, keeping the order of the rest.
+  void deal(std::vector<Event>& bucket) {
+    constexpr int kPileBits = 6;
+    const int shift = std::max(0, bucket_shift_ - kPileBits);
+    std::array<std::uint32_t, (1U << kPileBits) + 1> piles{};  // [i + 1]: events of pile i, then where it goes on
+    for (const Event& e : bucket) {
+      ++piles[static_cast<std::size_t>((e.tick - window_start_) >> shift) + 1];
+    }
+    for (std::size_t i = 1; i < piles.size(); ++i) {
+      piles[i] += piles[i - 1];
+    }
+    dealt_.resize(bucket.size());
+    for (const Event& e : bucket) {
+      dealt_[piles[static_cast<std::size_t>((e.tick - window_start_) >> shift)]++] = e;
+    }
+    bucket.swap(dealt_);
   }
 
   /// Distance from `start` to the next occupied slot, or kBuckets when the wheel is empty.
@@ -187,7 +226,8 @@ class EventQueue {
   std::vector<std::vector<Event>> spare_;  ///< storage of buckets that are empty
   std::vector<std::uint64_t> occupied_;
   std::vector<Event> far_;
-  Tick bucket_ticks_ = 1;
+  std::vector<Event> dealt_;  ///< scratch of deal()
+  int bucket_shift_ = 0;      ///< log2 of a bucket's ticks
   Tick now_ = 0;
   Tick window_start_ = 0;      ///< tick at which offset 0 begins
   std::size_t base_slot_ = 0;  ///< slot of offset 0

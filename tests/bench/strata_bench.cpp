@@ -16,6 +16,7 @@
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/huge_pages.hpp"
 #include "workloads/kernels/catalogue.hpp"
 
 namespace {
@@ -82,6 +83,7 @@ void run_case(const Case& c, const strata::GpuConfig& gpu) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  strata::prefer_huge_pages();
   try {
     strata::app::GpuChoice choice;
     if (argc > 1) {

@@ -31,21 +31,23 @@ AddressMap::AddressMap(const GpuConfig& config) {
       1, lines / static_cast<std::uint64_t>(config.l2.slices) / static_cast<std::uint64_t>(config.l2.ways)));
   sets_ = FixedDivisor(sets_per_slice_);
   const std::uint32_t dealt = blocks_per_super_.divisor() / partitions_ << block_shift_;
-  turns_per_super_ = (dealt + channels - 1) / channels;
+  turns_per_super_ = FixedDivisor((dealt + channels - 1) / channels);
 }
 
 std::uint32_t AddressMap::line_of(const Place& p) const {
   const std::uint32_t round = p.tag / 2;
-  const std::uint32_t slice = p.set / sets_per_slice_;
-  const std::uint32_t set = (p.set % sets_per_slice_ + sets_per_slice_ - rotation(round)) % sets_per_slice_;
+  const std::uint32_t slice = sets_.quotient(p.set);
+  std::uint32_t set = sets_.remainder(p.set) + sets_per_slice_ - rotation(round);
+  set -= set >= sets_per_slice_ ? sets_per_slice_ : 0U;
   const std::uint32_t order = round * sets_per_slice_ + set;
   const std::uint32_t turn = order / channels_of_slice_[slice];
   const std::uint32_t local = first_channel_[slice] + order % channels_of_slice_[slice];
-  const std::uint32_t super = turn / turns_per_super_;
+  const std::uint32_t super = turns_per_super_.quotient(turn);
   const std::uint32_t h = mix(super);
   const std::uint32_t channels = channels_per_partition_.divisor();
-  const std::uint32_t offset = (local + channels - (h & 0xffffU) % channels) % channels;
-  const std::uint32_t dealt = turn % turns_per_super_ * channels + offset;
+  const std::uint32_t offset =
+      channels_per_partition_.remainder(local + channels - channels_per_partition_.remainder(h & 0xffffU));
+  const std::uint32_t dealt = turns_per_super_.remainder(turn) * channels + offset;
   std::uint32_t index = dealt >> block_shift_;
   if (partitions_ == 2) {
     const std::uint32_t group = index;

@@ -44,12 +44,34 @@ class AddressMap {
   AddressMap() = default;
   explicit AddressMap(const GpuConfig& config);
 
+  /// What lines that lie near one another have in common, kept from one look-up to the next.
+  struct Common {
+    std::uint32_t super = 0;
+    std::uint32_t first_block = 0;
+    std::uint32_t blocks = 0;  ///< of the super-block; 0 = nothing known yet
+    std::uint32_t hash = 0;
+    std::uint32_t round = 0;
+    std::uint32_t first_order = 0;
+    std::uint32_t sets = 0;  ///< likewise, for the round
+    std::uint32_t rotation = 0;
+  };
+
   [[nodiscard]] LineHome home(std::uint32_t line) const {
+    Common none;
+    return home(line, none);
+  }
+  [[nodiscard]] LineHome home(std::uint32_t line, Common& near) const {
     const std::uint32_t block = line >> block_shift_;
     const std::uint32_t in_block = line & ((1U << block_shift_) - 1);
-    const std::uint32_t super = blocks_per_super_.quotient(block);
-    const std::uint32_t index = block - super * blocks_per_super_.divisor();
-    const std::uint32_t h = mix(super);
+    if (block - near.first_block >= near.blocks) {
+      near.blocks = blocks_per_super_.divisor();
+      near.super = blocks_per_super_.quotient(block);
+      near.first_block = near.super * near.blocks;
+      near.hash = mix(near.super);
+    }
+    const std::uint32_t super = near.super;
+    const std::uint32_t index = block - near.first_block;
+    const std::uint32_t h = near.hash;
     const std::uint32_t group = index / 2;
     LineHome out;
     out.partition = static_cast<std::uint8_t>(partitions_ == 2 ? (index + (h >> 20) + group) & 1U : 0U);
@@ -59,7 +81,7 @@ class AddressMap {
     out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels_per_partition_.divisor() + local);
     out.bank = static_cast<std::uint8_t>((super ^ (h >> 8)) & (banks_ - 1));
     out.row = super;
-    const std::uint32_t turn = super * turns_per_super_ + channels_per_partition_.quotient(dealt);
+    const std::uint32_t turn = super * turns_per_super_.divisor() + channels_per_partition_.quotient(dealt);
     out.order = turn * channels_of_slice_[out.slice] + local - first_channel_[out.slice];
     return out;
   }
@@ -73,15 +95,22 @@ class AddressMap {
   /// the whole L2 fills the sets evenly. Source: measured, a chase through 24 MiB has no misses after two passes,
   /// private sets of all SMs keep their rate up to 40 MiB (docs/model/l2.md).
   [[nodiscard]] Place place(const LineHome& home) const {
-    const std::uint32_t round = sets_.quotient(home.order);
-    std::uint32_t set = home.order - round * sets_per_slice_ + rotation(round);
+    Common none;
+    return place(home, none);
+  }
+  [[nodiscard]] Place place(const LineHome& home, Common& near) const {
+    if (home.order - near.first_order >= near.sets) {
+      near.sets = sets_per_slice_;
+      near.round = sets_.quotient(home.order);
+      near.first_order = near.round * sets_per_slice_;
+      near.rotation = rotation(near.round);
+    }
+    std::uint32_t set = home.order - near.first_order + near.rotation;
     set -= set >= sets_per_slice_ ? sets_per_slice_ : 0U;
-    return {home.slice * sets_per_slice_ + set, round * 2 + home.partition};
+    return {home.slice * sets_per_slice_ + set, near.round * 2 + home.partition};
   }
   /// The line that place() put there.
   [[nodiscard]] std::uint32_t line_of(const Place& p) const;
-  /// Tags of any 32-bit line fit into 24 bits.
-  [[nodiscard]] bool short_tags() const { return sets_per_slice_ >= 16; }
   [[nodiscard]] std::uint32_t sets_per_slice() const { return sets_per_slice_; }
   [[nodiscard]] std::uint32_t slices_per_partition() const { return slices_per_partition_; }
   [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
@@ -106,7 +135,7 @@ class AddressMap {
   std::array<std::uint8_t, 256> slice_of_channel_{};
   std::array<std::uint8_t, 256> first_channel_{};  ///< of a slice, within its partition
   std::array<std::uint8_t, 256> channels_of_slice_{};
-  std::uint32_t turns_per_super_ = 8;  ///< lines of a super-block in one pseudo-channel
+  FixedDivisor turns_per_super_;  ///< lines of a super-block in one pseudo-channel
   std::uint32_t banks_ = 16;
   std::uint32_t sets_per_slice_ = 320;
   FixedDivisor sets_;

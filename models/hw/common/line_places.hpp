@@ -36,11 +36,12 @@ class LinePlaceCache {
     p.chunk = chunk;
     p.generation = c.generation;
     p.homes = 0;
+    AddressMap::Common near;
     for (std::uint32_t i = 0; i < c.count; ++i) {
       const std::uint32_t line = context_.line(c, i);
-      const LineHome home = map_.home(line);
+      const LineHome home = map_.home(line, near);
       p.slice[i] = static_cast<std::uint8_t>(home.slice);
-      const AddressMap::Place place = map_.place(home);
+      const AddressMap::Place place = map_.place(home, near);
       p.set[i] = place.set;
       p.tag[i] = place.tag;
       p.homes |= std::uint32_t{home.partition} << i;

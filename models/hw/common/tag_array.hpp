@@ -9,15 +9,18 @@
 #include <cstdint>
 #include <vector>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "models/hw/common/chunk.hpp"
-#include "sim/base/huge_page_allocator.hpp"
+#include "sim/base/prefetch.hpp"
 
 namespace strata {
 
-/// At most 16 ways. What a hit needs (24-bit tags, valid sectors, LRU order) is one host cache line; what only misses
-/// and stores need is another. Tags are names of lines, of 24 bits or, where the owner
-/// needs them, of 32 (`wide`). A line whose lower 24 bits are all ones is never cached: that name
-/// marks an empty way.
+/// At most 16 ways. What a hit needs (24 bits of the tags, valid sectors, LRU order) is one host cache line; what only
+/// misses and stores need is another. Tags are names of lines within their set. One whose lower 24 bits are all ones is
+/// never cached: that name marks an empty way.
 /// Not modelled: replacement other than LRU, way partitioning.
 class TagArray {
  public:
@@ -26,10 +29,10 @@ class TagArray {
   static constexpr std::uint32_t kEmpty = 0xffffffU;  ///< lower 24 bits of an empty way's tag
 
   TagArray() = default;
-  TagArray(std::uint32_t sets, std::uint32_t ways, bool wide)
-      : ways_(std::clamp(ways, 1U, kMaxWays)), wide_(wide), sets_(std::max(1U, sets)), rare_(std::max(1U, sets)) {
+  TagArray(std::uint32_t sets, std::uint32_t ways)
+      : ways_(std::clamp(ways, 1U, kMaxWays)), sets_(std::max(1U, sets)), rare_(std::max(1U, sets)) {
     for (Set& s : sets_) {
-      s.low.fill(~std::uint64_t{0});
+      s.low.fill(0xffff);
       s.middle.fill(0xff);
     }
   }
@@ -39,32 +42,35 @@ class TagArray {
     std::uint8_t dirty = 0;
   };
 
-  void prefetch(std::uint32_t set) const { __builtin_prefetch(&sets_[set]); }
+  void prefetch(std::uint32_t set) const { prefetch_line(&sets_[set]); }
   /// What misses and stores need.
-  void prefetch_rare(std::uint32_t set) const { __builtin_prefetch(&rare_[set]); }
+  void prefetch_rare(std::uint32_t set) const { prefetch_line(&rare_[set]); }
 
   /// Index of the line's way, or kMiss. Does not touch the LRU order.
   [[nodiscard]] std::uint32_t find(std::uint32_t set, std::uint32_t tag) const {
-    const Set& s = sets_[set];
-    std::uint64_t match = 0;  // bit 16 * lane + word: the lower halves agree in way 4 * word + lane
-    for (std::uint32_t word = 0; word < s.low.size(); ++word) {
-      match |= zero_lanes(s.low[word] ^ (kLaneOnes * (tag & 0xffffU))) << word;
+    if ((tag & kEmpty) == kEmpty) {
+      return kMiss;
     }
-    const auto middle = static_cast<std::uint8_t>(tag >> 16);
-    for (; match != 0; match &= match - 1) {
-      const auto bit = static_cast<std::uint32_t>(std::countr_zero(match));
-      const std::uint32_t w = 4 * (bit % kLaneBits) + bit / kLaneBits;
-      if (s.middle[w] == middle && (tag & kEmpty) != kEmpty && (!wide_ || rare_[set].top[w] == tag >> 24)) {
+    for (std::uint32_t match = matches(sets_[set], tag); match != 0; match &= match - 1) {
+      const auto w = static_cast<std::uint32_t>(std::countr_zero(match));
+      if (wide_ ? rare_[set].top[w] == tag >> 24 : tag >> 24 == 0) {
         return set * kMaxWays + w;
       }
     }
     return kMiss;
   }
 
+  /// Brings in what misses need if any sector of `mask` is one. Call it when the tags are there.
+  void prefetch_miss(std::uint32_t set, std::uint32_t tag, std::uint8_t mask) const {
+    const std::uint32_t index = find(set, tag);
+    if (index == kMiss || (mask & ~valid(index)) != 0) {
+      prefetch_rare(set);
+    }
+  }
   /// Whether a way still holds the line it was found to hold.
   [[nodiscard]] bool holds(std::uint32_t index, std::uint32_t tag) const {
     const Set& s = sets_[index / kMaxWays];
-    return low_of(s, index % kMaxWays) == (tag & 0xffffU) && s.middle[index % kMaxWays] == (tag >> 16 & 0xffU);
+    return s.low[index % kMaxWays] == (tag & 0xffffU) && s.middle[index % kMaxWays] == (tag >> 16 & 0xffU);
   }
   void touch(std::uint32_t index) { to_front(sets_[index / kMaxWays], index % kMaxWays); }
 
@@ -73,6 +79,12 @@ class TagArray {
   }
   void add_valid(std::uint32_t index, std::uint32_t mask) {
     sets_[index / kMaxWays].valid |= std::uint64_t{mask & 0xfU} << (4 * (index % kMaxWays));
+  }
+  /// What a store leaves: valid, but for sectors that are being filled anyway.
+  void add_stored(std::uint32_t index, std::uint32_t mask) {
+    if ((mask & ~std::uint32_t{valid(index)}) != 0) {
+      add_valid(index, mask & ~std::uint32_t{pending(index)});
+    }
   }
   /// Sectors being filled.
   [[nodiscard]] std::uint8_t pending(std::uint32_t index) const {
@@ -114,6 +126,7 @@ class TagArray {
     if ((tag & kEmpty) == kEmpty) {
       return kMiss;
     }
+    wide_ = wide_ || tag >> 24 != 0;
     Set& s = sets_[set];
     Rare& r = rare_[set];
     for (std::uint32_t p = ways_; p-- > 0;) {
@@ -121,12 +134,12 @@ class TagArray {
       if (nibble(r.pending, w) != 0) {
         continue;
       }
-      victim.tag = (wide_ ? std::uint32_t{r.top[w]} << 24 : 0U) | std::uint32_t{s.middle[w]} << 16 | low_of(s, w);
+      victim.tag = std::uint32_t{r.top[w]} << 24 | std::uint32_t{s.middle[w]} << 16 | s.low[w];
       victim.dirty = nibble(r.dirty, w);
       if ((victim.tag & kEmpty) == kEmpty) {
         victim.tag = kEmpty;
       }
-      set_low(s, w, tag);
+      s.low[w] = static_cast<std::uint16_t>(tag);
       s.middle[w] = static_cast<std::uint8_t>(tag >> 16);
       r.top[w] = static_cast<std::uint8_t>(tag >> 24);
       set_nibble(s.valid, w, 0);
@@ -139,10 +152,10 @@ class TagArray {
 
  private:
   struct alignas(64) Set {
-    std::array<std::uint64_t, kMaxWays / 4> low{};  ///< bits 0 to 15 of each way's tag, four ways a word
-    std::array<std::uint8_t, kMaxWays> middle{};    ///< bits 16 to 23
-    std::uint64_t valid = 0;                        ///< sectors held, 4 bits a way
-    std::uint64_t order = 0xfedcba9876543210ULL;    ///< way numbers, most recent in the lowest 4 bits
+    std::array<std::uint16_t, kMaxWays> low{};    ///< bits 0 to 15 of each way's tag
+    std::array<std::uint8_t, kMaxWays> middle{};  ///< bits 16 to 23
+    std::uint64_t valid = 0;                      ///< sectors held, 4 bits a way
+    std::uint64_t order = 0xfedcba9876543210ULL;  ///< way numbers, most recent in the lowest 4 bits
   };
   static_assert(sizeof(Set) == 64);
   struct alignas(64) Rare {
@@ -153,20 +166,24 @@ class TagArray {
   };
   static_assert(sizeof(Rare) == 64);
 
-  static constexpr std::uint32_t kLaneBits = 16;
-  static constexpr std::uint64_t kLaneOnes = 0x0001000100010001ULL;
-
-  /// Bit 16 i is set where the i-th 16-bit lane of x is zero.
-  [[nodiscard]] static std::uint64_t zero_lanes(std::uint64_t x) {
-    constexpr std::uint64_t kLow = kLaneOnes * 0x7fff;
-    return ~(((x & kLow) + kLow) | x | kLow) >> 15;
-  }
-  [[nodiscard]] static std::uint32_t low_of(const Set& s, std::uint32_t way) {
-    return static_cast<std::uint32_t>(s.low[way / 4] >> (kLaneBits * (way % 4)) & 0xffffU);
-  }
-  static void set_low(Set& s, std::uint32_t way, std::uint32_t tag) {
-    const std::uint32_t shift = kLaneBits * (way % 4);
-    s.low[way / 4] = (s.low[way / 4] & ~(std::uint64_t{0xffff} << shift)) | std::uint64_t{tag & 0xffffU} << shift;
+  /// Bit w: the lower 24 bits of way w's tag are those of `tag`.
+  [[nodiscard]] static std::uint32_t matches(const Set& s, std::uint32_t tag) {
+#ifdef __SSE2__
+    const __m128i low = _mm_set1_epi16(static_cast<short>(tag));
+    const auto* lows = reinterpret_cast<const __m128i*>(s.low.data());
+    const __m128i low_equal =
+        _mm_packs_epi16(_mm_cmpeq_epi16(_mm_load_si128(lows), low), _mm_cmpeq_epi16(_mm_load_si128(lows + 1), low));
+    const __m128i middle_equal = _mm_cmpeq_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(s.middle.data())),
+                                                _mm_set1_epi8(static_cast<char>(tag >> 16)));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_and_si128(low_equal, middle_equal)));
+#else
+    std::uint32_t match = 0;
+    for (std::uint32_t w = 0; w < kMaxWays; ++w) {
+      const bool same = s.low[w] == (tag & 0xffffU) && s.middle[w] == (tag >> 16 & 0xffU);
+      match |= std::uint32_t{same} << w;
+    }
+    return match;
+#endif
   }
   [[nodiscard]] static std::uint8_t nibble(std::uint64_t word, std::uint32_t way) {
     return static_cast<std::uint8_t>(word >> (4 * way) & 0xfU);
@@ -187,9 +204,9 @@ class TagArray {
   }
 
   std::uint32_t ways_ = 1;
-  bool wide_ = true;
-  std::vector<Set, HugePageAllocator<Set>> sets_;
-  std::vector<Rare, HugePageAllocator<Rare>> rare_;
+  bool wide_ = false;  ///< some line has had a tag of more than 24 bits
+  std::vector<Set> sets_;
+  std::vector<Rare> rare_;
 };
 
 }  // namespace strata

@@ -27,7 +27,7 @@ L2::L2(Context& context, const AddressMap& map)
   const auto partitions = static_cast<std::size_t>(c.partitions);
   const std::uint32_t sets = map.sets_per_slice() * map.slices_per_partition();
   for (std::size_t p = 0; p < partitions; ++p) {
-    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways), !map.short_tags());
+    tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways));
     fabric_.emplace_back(cycle, context.config->fabric.bytes_per_cycle);
   }
   slices_.resize(static_cast<std::size_t>(c.slices));
@@ -47,6 +47,10 @@ L2::L2(Context& context, const AddressMap& map)
   store_leaves_copy_ = c.store_leaves_near_copy != 0;
 }
 
+std::int64_t L2::port_bytes(std::uint8_t mask, std::int64_t extra_bytes) const {
+  return std::max(std::int64_t{count_sectors(mask)} * kSectorBytes + extra_bytes, look_up_bytes_);
+}
+
 std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
                          bool allocate) {
   Chunk& c = context_.chunks[chunk];
@@ -55,7 +59,7 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
   const std::uint32_t set = places.set[i];
   std::uint32_t index = found_[i];
   // Earlier lines of the chunk may have replaced this one, or, in a list, be this one.
-  if (index == TagArray::kMiss ? c.list != kNoHandle : !tags.holds(index, places.tag[i])) {
+  if (replaced_ && (index == TagArray::kMiss ? c.list != kNoHandle : !tags.holds(index, places.tag[i]))) {
     index = tags.find(set, places.tag[i]);
   }
   if (index != TagArray::kMiss) {
@@ -82,6 +86,7 @@ std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t par
     TagArray::Victim victim;
     index = tags.allocate(set, places.tag[i], victim);
     if (index != TagArray::kMiss) {
+      replaced_ = true;
       evict(victim, partition, set);
       tags.set_pending(index, filled(wanted, partition, i, places), chunk);
       return wanted;
@@ -98,12 +103,10 @@ std::uint8_t L2::filled(std::uint8_t mask, std::uint32_t partition, std::uint32_
 
 void L2::find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition) {
   const TagArray& tags = tags_[partition];
+  replaced_ = false;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
     found_[i] = tags.find(places.set[i], places.tag[i]);
-    if (found_[i] == TagArray::kMiss) {
-      tags.prefetch_rare(places.set[i]);
-    }
   }
 }
 
@@ -119,7 +122,19 @@ void L2::prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t pa
   }
 }
 
+void L2::prefetch_misses(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition) {
+  const LinePlaces& places = places_.of(chunk);
+  const TagArray& tags = tags_[partition];
+  for (std::uint32_t m = line_mask & ((1U << context_.chunks[chunk].count) - 1); m != 0; m &= m - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
+    tags.prefetch_miss(places.set[i], places.tag[i], context_.mask(context_.chunks[chunk], i));
+  }
+}
+
 std::int64_t L2::bytes_of(const Chunk& chunk, std::uint32_t line_mask) const {
+  if (chunk.list == kNoHandle) {
+    return std::int64_t{std::popcount(line_mask) * static_cast<int>(count_sectors(chunk.pattern.mask))} * kSectorBytes;
+  }
   std::uint32_t sectors = 0;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     sectors += count_sectors(context_.mask(chunk, static_cast<std::uint32_t>(std::countr_zero(m))));
@@ -133,10 +148,13 @@ Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t parti
   const Tick now = context_.now();
   Tick done = now;
   Slice* slices = &slice(partition, 0);
+  const bool alike = c.list == kNoHandle;
+  std::int64_t bytes = port_bytes(c.pattern.mask, extra_bytes);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::int64_t sectors = std::int64_t{count_sectors(context_.mask(c, i))} * kSectorBytes + extra_bytes;
-    const std::int64_t bytes = std::max(sectors, look_up_bytes_);
+    if (!alike) {
+      bytes = port_bytes(context_.mask(c, i), extra_bytes);
+    }
     done = std::max(done, (slices[slice_of[i]].*port).reserve(now, bytes));
   }
   return done;
@@ -356,6 +374,12 @@ void L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partitio
 
 void L2::limit_dirty(std::uint32_t partition) {
   DirtyQueue& queue = dirty_[partition];
+  if (queue.dirty_lines + kChunkLines > dirty_limit_lines_) {
+    for (std::size_t i = queue.head; i < std::min<std::size_t>(queue.ring.size(), queue.head + kChunkLines); ++i) {
+      tags_[partition].prefetch(queue.ring[i].set);  // the next chunk will push these out
+      tags_[partition].prefetch_rare(queue.ring[i].set);
+    }
+  }
   while (queue.dirty_lines > dirty_limit_lines_ && queue.head < queue.ring.size()) {
     const DirtyEntry entry = queue.ring[queue.head++];
     const std::uint32_t index = tags_[partition].find(entry.set, entry.tag);
@@ -394,7 +418,7 @@ void L2::write_at_near(std::uint32_t chunk) {
     TagArray& tags = tags_[partition];
     std::uint32_t index = tags.find(set, places.tag[i]);
     if (index != TagArray::kMiss) {
-      tags.add_valid(index, static_cast<std::uint32_t>(mask & ~tags.pending(index)));
+      tags.add_stored(index, mask);
     } else if (store_leaves_copy_) {
       TagArray::Victim victim;
       index = tags.allocate(set, places.tag[i], victim);

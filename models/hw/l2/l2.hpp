@@ -38,6 +38,9 @@ class L2 {
   /// need.
   void prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition, bool rare);
 
+  /// Once the tags are there: brings in what the misses among a chunk's lines will need.
+  void prefetch_misses(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
+
   // Event handlers. Each ends by posting what follows; what leaves the L2 gathers in replies() and write_backs().
   void read_at_near(std::uint32_t chunk);
   void read_at_home(std::uint32_t chunk, std::uint32_t line_mask);
@@ -72,6 +75,8 @@ class L2 {
   Tick take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
                   const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port,
                   std::int64_t extra_bytes = 0);
+  /// What a line takes of a data port, in bytes.
+  [[nodiscard]] std::int64_t port_bytes(std::uint8_t mask, std::int64_t extra_bytes) const;
   /// Counts a read that SMs sent, of which `hit_sectors` need no fetch.
   void count_read(const Chunk& c, std::uint32_t hit_sectors);
   /// The sectors of line `i` that come with those of `mask`: pairs from HBM, themselves from the other partition.
@@ -81,7 +86,7 @@ class L2 {
   /// are ready or the chunk has been added to the waiters of whoever fetches them.
   std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
                        bool allocate);
-  /// Finds lines in a partition (found_) and brings in what the misses among them will need.
+  /// Finds lines in a partition: found_.
   void find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition);
   void fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
   void wake(std::uint32_t chunk, std::uint32_t partition, Tick ready);
@@ -96,6 +101,7 @@ class L2 {
   LinePlaceCache places_;
   RecentReads recent_;
   std::array<std::uint32_t, kChunkLines> found_{};  ///< tag indices of the look-ups under way
+  bool replaced_ = false;                           ///< the look-ups under way took a way from another line
   bool all_cached_ = true;                          ///< the look-ups under way found or made room for every line
   std::vector<TagArray> tags_;                      ///< per partition
   std::vector<Slice> slices_;

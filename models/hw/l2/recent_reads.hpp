@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/hw/common/line_places.hpp"
-#include "sim/base/huge_page_allocator.hpp"
+#include "sim/base/prefetch.hpp"
 
 namespace strata {
 
@@ -30,7 +30,7 @@ class RecentReads {
   };
   static_assert(sizeof(Entry) == 64);
 
-  void prefetch(const Chunk& c) const { __builtin_prefetch(&table_[slot_of(c)]); }
+  void prefetch(const Chunk& c) const { prefetch_line(&table_[slot_of(c)]); }
   /// The read that covers a chunk's lines, or null.
   [[nodiscard]] const Entry* find(const Chunk& c, Tick now) const {
     if (c.list != kNoHandle) {
@@ -61,7 +61,7 @@ class RecentReads {
     return ((c.pattern.first ^ std::uint32_t{c.partition} << 31) * 0x9e3779b1U) >> 21;
   }
   Tick window_;
-  std::vector<Entry, HugePageAllocator<Entry>> table_;
+  std::vector<Entry> table_;
 };
 
 }  // namespace strata

@@ -52,12 +52,12 @@ void RequestCoalescer::release(std::uint32_t chunk) {
   std::uint32_t node = c.waiters;
   std::uint32_t kept = kNoHandle;
   c.waiters = kNoHandle;
+  const std::size_t first_rider = riders_.size();
   while (node != kNoHandle) {
     const WaiterNode w = context_.waiters[node];
     if (w.partition == kAtCoalescer) {
       context_.waiters.release(node);
-      context_.chunks[w.handle].served = c.served;
-      context_.chunks[w.handle].ready = std::max(context_.chunks[w.handle].ready, c.ready);
+      prefetch_line(&context_.chunks[w.handle]);
       riders_.push_back(w.handle);
     } else {
       context_.waiters[node].next = kept;
@@ -66,6 +66,11 @@ void RequestCoalescer::release(std::uint32_t chunk) {
     node = w.next;
   }
   c.waiters = kept;
+  for (std::size_t i = first_rider; i < riders_.size(); ++i) {
+    Chunk& rider = context_.chunks[riders_[i]];
+    rider.served = c.served;
+    rider.ready = std::max(rider.ready, c.ready);
+  }
 }
 
 }  // namespace strata

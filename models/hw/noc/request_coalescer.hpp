@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/hw/common/context.hpp"
-#include "sim/base/huge_page_allocator.hpp"
+#include "sim/base/prefetch.hpp"
 
 namespace strata {
 
@@ -24,7 +24,7 @@ class RequestCoalescer {
   RequestCoalescer(Context& context, std::vector<std::uint16_t> group_of_sm);
 
   /// Brings the chunk's table entry into the host's cache.
-  void prefetch(const Chunk& chunk) const { __builtin_prefetch(&table_[slot_of(chunk)]); }
+  void prefetch(const Chunk& chunk) const { prefetch_line(&table_[slot_of(chunk)]); }
   /// A guess, without side effects, whether merge() will return kNew.
   [[nodiscard]] bool likely_new(const Chunk& chunk) const {
     return !present_ || table_[slot_of(chunk)].line != chunk.pattern.first;
@@ -52,7 +52,7 @@ class RequestCoalescer {
 
   Context& context_;
   std::vector<std::uint16_t> group_of_sm_;
-  std::vector<Entry, HugePageAllocator<Entry>> table_;
+  std::vector<Entry> table_;
   std::vector<std::uint32_t> riders_;
   bool present_;
   std::uint32_t merge_limit_;

@@ -7,6 +7,13 @@
 namespace strata {
 
 namespace {
+/// One more than the last slot of a barrier that anyone arrives at.
+template <typename T>
+std::uint32_t declared(const T& arrivals) {
+  const auto used = std::find_if(arrivals.rbegin(), arrivals.rend(), [](auto n) { return n != 0; });
+  return static_cast<std::uint32_t>(arrivals.rend() - used);
+}
+
 std::int64_t scaled(double rate, std::int64_t scale) {
   return std::max<std::int64_t>(1, std::llround(rate * static_cast<double>(scale)));
 }
@@ -34,12 +41,14 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   smem_fill_ = Resource(sm_cycle_, g.smem.fill_bytes_per_cycle);
   tma_ = tma_bytes_ = async_copy_ = barriers_ = mbarriers_ = Resource(sm_cycle_, kScale);
   dsmem_ = Resource(sm_cycle_, g.smem.dsmem_bytes_per_cycle);
-  l1_sets_ = static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / TagArray::kMaxWays);
-  l1_ = TagArray(l1_sets_, TagArray::kMaxWays, true);
+  l1_sets_ = FixedDivisor(static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / TagArray::kMaxWays));
+  l1_ = TagArray(l1_sets_.divisor(), TagArray::kMaxWays);
   load_credits_ = Credits(g.l1.outstanding_sectors);
   tma_credits_ = Credits(g.tma.outstanding_bytes);
   store_credits_ = Credits(g.l1.store_queue_sectors);
   ctas_.resize(environment.occupancy.ctas);
+  mbarriers_declared_ = declared(environment.source->launch().mbarrier_arrivals);
+  named_barriers_declared_ = declared(environment.source->launch().named_barrier_warps);
 }
 
 std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t rank, Tick start) {
@@ -70,10 +79,10 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
       ++s.warps_on[(first_smsp + info.first_warp + w) % kSmsps];
     }
   }
-  for (std::size_t i = 0; i < c.mbarrier.size(); ++i) {
+  for (std::size_t i = 0; i < mbarriers_declared_; ++i) {
     c.mbarrier[i] = Token{0, 0, launch.mbarrier_arrivals[i], kNoStream, 0};
   }
-  for (std::size_t i = 0; i < c.named.size(); ++i) {
+  for (std::size_t i = 0; i < named_barriers_declared_; ++i) {
     c.named[i] = Token{0, 0, launch.named_barrier_warps[i], kNoStream, 0};
   }
   if (resident_++ == 0) {

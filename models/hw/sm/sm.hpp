@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/hw/common/address_map.hpp"
 #include "models/hw/common/context.hpp"
 #include "models/hw/common/sm_port.hpp"
 #include "models/hw/common/tag_array.hpp"
@@ -19,6 +20,7 @@
 #include "models/hw/sm/instruction_cache.hpp"
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/sm/tokens.hpp"
+#include "sim/base/prefetch.hpp"
 #include "sim/timing/credits.hpp"
 #include "sim/timing/resource.hpp"
 #include "workloads/spec/trace_source.hpp"
@@ -63,12 +65,37 @@ class Sm {
   /// Places a CTA; its streams start at `start`. Returns its slot.
   std::uint16_t place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t rank, Tick start);
 
-  /// Brings a stream's state into the host's cache.
-  void prefetch(std::uint32_t slot, std::uint32_t stream) const {
+  /// Bring what running a stream touches into the host's cache, each step what the one before it refers to.
+  void prefetch_cta(std::uint32_t slot) const { prefetch_line(&ctas_[slot]); }
+  void prefetch_stream(std::uint32_t slot, std::uint32_t stream) const {
+    prefetch_lines(&ctas_[slot].streams[stream], sizeof(Stream));
+  }
+  void prefetch_operation(std::uint32_t slot, std::uint32_t stream) const {
     const Stream& s = ctas_[slot].streams[stream];
-    __builtin_prefetch(&s);
-    __builtin_prefetch(reinterpret_cast<const char*>(&s) + 64);
-    __builtin_prefetch(reinterpret_cast<const char*>(&s) + 128);
+    prefetch_lines(s.ops.data() + s.next, sizeof(Operation));
+  }
+
+  /// Likewise the tensor cores' state, and once that is there, what it refers to.
+  void prefetch_tensor() const {
+    prefetch_line(&smem_read_);
+    prefetch_line(&wgmma_);
+    prefetch_line(&stack_);
+    prefetch_line(&frontier_);
+  }
+  void prefetch_wgmma_groups() const {
+    const WgmmaQueue& queue = wgmma_[(wgmma_turn_ + 1) % wgmma_.size()];
+    if (queue.head < queue.groups.size()) {
+      prefetch_line(&queue.groups[queue.head]);
+    }
+    prefetch_line(&ctas_[queue.slot].streams[queue.stream].reason);
+  }
+  /// Likewise the L1 tags of a chunk's lines, when it fills them.
+  void prefetch_l1(const Chunk& chunk) const {
+    for (std::uint32_t i = 0; i < chunk.count; ++i) {
+      const std::uint32_t set = l1_place(context().line(chunk, i)).set;
+      l1_.prefetch(set);
+      l1_.prefetch_rare(set);
+    }
   }
 
   // --- event handlers ---
@@ -229,6 +256,8 @@ class Sm {
   // sm_memory.cpp
   /// Puts the chunks of `lines_` into the order in which this SM's warps ask for them.
   void take_turns(const Stream& stream);
+  /// Brings in the tags that looking up `lines_` takes.
+  void prefetch_l1_tags() const;
   void start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   /// Time that a global access takes of the data path, in bytes of it; `sectors` are all that its lanes touch.
   [[nodiscard]] std::int64_t data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const;
@@ -238,7 +267,16 @@ class Sm {
   [[nodiscard]] std::size_t mask_flits(const Operation& op, const Stream& stream, std::size_t sectors) const;
   /// Stores of `lines_` leave their sectors in L1.
   void keep_stored_lines();
-  [[nodiscard]] std::uint32_t l1_set(std::uint32_t line) const { return (line ^ (line >> 9)) % l1_sets_; }
+  /// A line's set in L1 and its tag there: what is left of the hashed line, so that it is short.
+  struct L1Place {
+    std::uint32_t set;
+    std::uint32_t tag;
+  };
+  [[nodiscard]] L1Place l1_place(std::uint32_t line) const {
+    const std::uint32_t hashed = line ^ (line >> 9);
+    const std::uint32_t tag = l1_sets_.quotient(hashed);
+    return {hashed - tag * l1_sets_.divisor(), tag};
+  }
   void start_dsmem(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void collect_lines(const Operation& op, const Stream& stream);
   /// Warp memory instructions of an operation, the LSU's unit of work.
@@ -291,7 +329,9 @@ class Sm {
   Resource barriers_;   ///< takes arrivals
   Resource mbarriers_;  ///< likewise
   TagArray l1_;
-  std::uint32_t l1_sets_ = 1;
+  FixedDivisor l1_sets_;
+  std::uint32_t mbarriers_declared_ = 0;       ///< one more than the highest slot that the launch uses
+  std::uint32_t named_barriers_declared_ = 0;  ///< likewise
 
   std::vector<WgmmaQueue> wgmma_;
   std::size_t wgmma_turn_ = 0;

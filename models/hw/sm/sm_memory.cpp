@@ -143,12 +143,25 @@ void Sm::take_turns(const Stream& stream) {
               lines_.begin() + static_cast<std::ptrdiff_t>(chunks * kChunkLines));
 }
 
+void Sm::prefetch_l1_tags() const {
+  for (const LineAccess& access : lines_) {
+    l1_.prefetch(l1_place(access.line).set);
+  }
+  for (const LineAccess& access : lines_) {
+    const L1Place place = l1_place(access.line);
+    l1_.prefetch_miss(place.set, place.tag, access.mask);
+  }
+}
+
 void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
   const Stream& stream = ctas_[slot].streams[stream_index];
   collect_lines(op, stream);
   take_turns(stream);
   const bool to_smem = op.kind == OpKind::kCpAsync;
   const bool use_l1 = op.mem.policy != CachePolicy::kBypassL1;
+  if (use_l1) {
+    prefetch_l1_tags();
+  }
   const std::uint32_t transfer = new_transfer(slot, stream_index, op);
   Transfer& t = context().transfers[transfer];
   t.counts_in_stream = true;
@@ -185,12 +198,12 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
     }
     std::uint32_t fill = TagArray::kMiss;
     if (use_l1) {
-      const std::uint32_t set = l1_set(access.line);
-      std::uint32_t index = l1_.find(set, access.line);
+      const L1Place place = l1_place(access.line);
+      const std::uint32_t index = l1_.find(place.set, place.tag);
       if (index != TagArray::kMiss) {
         l1_.touch(index);
         fetch = static_cast<std::uint8_t>(access.mask & ~l1_.valid(index));
-        const std::uint8_t pending = l1_.pending(index);
+        const std::uint8_t pending = fetch != 0 ? l1_.pending(index) : 0;
         if ((fetch & pending) != 0) {
           // Hit on a miss: wait for whoever fetches the line. Its own chunk may still be gathering lines.
           if (context().add_waiter(context().chunks[l1_.filler(index)], transfer, kAtSm, true)) {
@@ -204,7 +217,7 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
         }
       } else {
         TagArray::Victim victim;
-        fill = l1_.allocate(set, access.line, victim);
+        fill = l1_.allocate(place.set, place.tag, victim);
       }
     }
     if (fetch == 0) {
@@ -330,8 +343,8 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
   }
   if (c.allocate_l1) {
     for (std::uint32_t i = 0; i < c.count; ++i) {
-      const std::uint32_t line = context().line(c, i);
-      const std::uint32_t index = l1_.find(l1_set(line), line);
+      const L1Place place = l1_place(context().line(c, i));
+      const std::uint32_t index = l1_.find(place.set, place.tag);
       if (index != TagArray::kMiss) {
         l1_.fill(index, chunk, context().mask(c, i));
       }

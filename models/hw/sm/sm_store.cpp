@@ -37,18 +37,19 @@ std::size_t Sm::mask_flits(const Operation& op, const Stream& stream, std::size_
 }
 
 void Sm::keep_stored_lines() {
+  prefetch_l1_tags();
   // Written through, and kept: what was stored is valid, the rest of the line is fetched when it is read.
   for (const LineAccess& access : lines_) {
-    const std::uint32_t set = l1_set(access.line);
-    std::uint32_t index = l1_.find(set, access.line);
+    const L1Place place = l1_place(access.line);
+    std::uint32_t index = l1_.find(place.set, place.tag);
     if (index == TagArray::kMiss) {
       TagArray::Victim victim;
-      index = l1_.allocate(set, access.line, victim);
+      index = l1_.allocate(place.set, place.tag, victim);
     } else {
       l1_.touch(index);
     }
     if (index != TagArray::kMiss) {
-      l1_.add_valid(index, static_cast<std::uint32_t>(access.mask & ~l1_.pending(index)));
+      l1_.add_stored(index, access.mask);
     }
   }
 }

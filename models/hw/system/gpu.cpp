@@ -8,23 +8,36 @@
 #include <utility>
 
 #include "sim/base/error.hpp"
+#include "sim/base/prefetch.hpp"
 #include "sim/topology/sm_layout.hpp"
 
 namespace strata {
 
 namespace {
-constexpr std::size_t kHostLine = 64;  ///< bytes of a line of the host's cache
+constexpr std::uint32_t kAllLines = (1U << kChunkLines) - 1;
 constexpr std::size_t kFetchBuffer = TraceSource::kMinFetch;
 /// How many events ahead payloads and tables are prefetched: a few cache misses' worth of work each.
 constexpr std::size_t kPayloadAhead = 14;
-constexpr std::size_t kPlacesAhead = 9;
-constexpr std::size_t kTablesAhead = 5;
+constexpr std::size_t kPlacesAhead = 10;
+constexpr std::size_t kTablesAhead = 6;
+constexpr std::size_t kMissesAhead = 2;
+
+/// Kinds of events, one bit each, whose payload is a chunk: a test instead of a jump, as most events are of them.
+constexpr std::uint32_t kOfChunks = [] {
+  std::uint32_t kinds = 0;
+  for (const EventKind k : {EventKind::kReadAtL2, EventKind::kReadAtHome, EventKind::kReadAtHbm, EventKind::kHbmDone,
+                            EventKind::kFabricDone, EventKind::kReadAtSm, EventKind::kWriteAtL2,
+                            EventKind::kWriteAtHome, EventKind::kWriteDone}) {
+    kinds |= 1U << id(k);
+  }
+  return kinds;
+}();
 
 Context make_context(const GpuConfig& config, int sm_clock_mhz) {
   Context c;
   c.config = &config;
   c.time = TimeBase(sm_clock_mhz, config.clocks.l2_mhz, config.clocks.hbm_mhz);
-  c.events.reset(16 * c.time.sm);
+  c.events.reset(8 * c.time.sm);
   c.chunks.reserve(1U << 14);
   c.transfers.reserve(1U << 14);
   return c;
@@ -97,12 +110,13 @@ void Gpu::run(const SimulationOptions& options) {
 Result Gpu::run_sampled(const SimulationOptions& options, const SamplingPlan& plan, bool marked) {
   marked_ = marked;
   start();
-  run_until(options, plan.mark_begin);
-  const Result begin = result_at(context_.now());
-  run_until(options, plan.mark_end);
-  const Result end = result_at(context_.now());
+  const auto at = [&](std::uint64_t mark) {
+    run_until(options, mark);
+    return result_at(context_.now());
+  };
+  const SampleMarks marks{at(plan.mark_begin), at(plan.mark_before), at(plan.mark_end)};
   finish(options);
-  return extrapolate(result(), begin, end, plan);
+  return extrapolate(result(), marks, plan);
 }
 
 void Gpu::finish(const SimulationOptions& options) {
@@ -119,24 +133,26 @@ void Gpu::run_until(const SimulationOptions& options, std::uint64_t ended) {
   constexpr std::uint64_t kProgressEvents = 1ULL << 20;
   const double total = static_cast<double>(source_.launch().num_ctas());
   while (ended_pieces() < ended && context_.events.pop(e)) {
-    const std::span<const Event> next = context_.events.upcoming();
-    if (known_ > 0) {
-      --known_;
-    }
-    for (; known_ < std::min(next.size(), kPayloadAhead); ++known_) {
-      prefetch_payload(next[known_]);
-    }
-    if (next.size() > kPlacesAhead) {
-      prefetch_places(next[kPlacesAhead]);
-    }
-    if (next.size() > kTablesAhead) {
-      prefetch_tables(next[kTablesAhead]);
-    }
+    prefetch_ahead();
     dispatch(e);
     if (options.progress && (context_.events.processed() & (kProgressEvents - 1)) == 0) {
       options.progress(static_cast<double>(scheduler_->finished()) / total);
     }
   }
+}
+
+void Gpu::prefetch_ahead() {
+  const std::span<const Event> next = context_.events.upcoming();
+  const auto advance = [&next](std::size_t& known, std::size_t ahead, auto&& prefetch) {
+    known -= known > 0 ? 1 : 0;
+    for (const std::size_t end = std::min(next.size(), ahead); known < end; ++known) {
+      prefetch(next[known]);
+    }
+  };
+  advance(known_[0], kPayloadAhead, [this](const Event& e) { prefetch_payload(e); });
+  advance(known_[1], kPlacesAhead, [this](const Event& e) { prefetch_places(e); });
+  advance(known_[2], kTablesAhead, [this](const Event& e) { prefetch_tables(e); });
+  advance(known_[3], kMissesAhead, [this](const Event& e) { prefetch_misses(e); });
 }
 
 void Gpu::drain_l2() {
@@ -186,28 +202,23 @@ void Gpu::read_hbm(const MissTurns::Miss& miss) {
 }
 
 void Gpu::prefetch_payload(const Event& e) const {
+  if ((kOfChunks >> e.kind & 1) != 0) {
+    prefetch_line(&context_.chunks[e.a]);
+    return;
+  }
   switch (static_cast<EventKind>(e.kind)) {
     case EventKind::kStreamRun:
-      sms_[e.unit].prefetch(e.a, e.b);
+      sms_[e.unit].prefetch_cta(e.a);
       break;
     case EventKind::kSignal:
-      sms_[e.unit].prefetch(SignalEvent::cta_slot(e.a), SignalEvent::stream(e.a));
+      sms_[e.unit].prefetch_cta(SignalEvent::cta_slot(e.a));
       break;
     case EventKind::kTransferDone:
-      __builtin_prefetch(&context_.transfers[e.a]);
+      prefetch_line(&context_.transfers[e.a]);
       break;
-    case EventKind::kReadAtL2:
-    case EventKind::kReadAtHome:
-    case EventKind::kReadAtHbm:
-    case EventKind::kHbmDone:
-    case EventKind::kFabricDone:
-    case EventKind::kReadAtSm:
-    case EventKind::kWriteAtL2:
-    case EventKind::kWriteAtHome:
-    case EventKind::kWriteDone: {
-      __builtin_prefetch(&context_.chunks[e.a]);
+    case EventKind::kWgmmaRun:
+      sms_[e.unit].prefetch_tensor();
       break;
-    }
     default:
       break;
   }
@@ -225,21 +236,32 @@ void Gpu::prefetch_places(const Event& e) const {
     case EventKind::kFabricDone: {
       const std::uint32_t handle = context_.chunks[e.a].places;
       if (handle != kNoHandle) {
-        const auto* places = reinterpret_cast<const char*>(&context_.line_places[handle]);
-        for (std::size_t line = 0; line < sizeof(LinePlaces); line += kHostLine) {
-          __builtin_prefetch(places + line);
-        }
+        prefetch_lines(&context_.line_places[handle], sizeof(LinePlaces));
       }
       break;
     }
+    case EventKind::kStreamRun:
+      sms_[e.unit].prefetch_stream(e.a, e.b);
+      break;
+    case EventKind::kSignal:
+      sms_[e.unit].prefetch_stream(SignalEvent::cta_slot(e.a), SignalEvent::stream(e.a));
+      break;
+    case EventKind::kTransferDone:
+      sms_[context_.transfers[e.a].sm].prefetch_cta(context_.transfers[e.a].cta_slot);
+      break;
     default:
       break;
   }
 }
 
 void Gpu::prefetch_tables(const Event& e) {
-  constexpr std::uint32_t kAllLines = (1U << kChunkLines) - 1;
   switch (static_cast<EventKind>(e.kind)) {
+    case EventKind::kStreamRun:
+      sms_[e.unit].prefetch_operation(e.a, e.b);
+      break;
+    case EventKind::kWgmmaRun:
+      sms_[e.unit].prefetch_wgmma_groups();
+      break;
     case EventKind::kReadAtL2: {
       const Chunk& c = context_.chunks[e.a];
       if (coalescer_->likely_new(c) && !l2_.read_recently(c)) {
@@ -264,20 +286,35 @@ void Gpu::prefetch_tables(const Event& e) {
       break;
     case EventKind::kReadAtSm: {
       const Chunk& c = context_.chunks[e.a];
+      if (c.allocate_l1) {
+        sms_[e.unit].prefetch_l1(c);
+      }
       if (c.multicast == 0) {
-        __builtin_prefetch(&context_.transfers[c.transfer]);
+        prefetch_line(&context_.transfers[c.transfer]);
       } else {
-        __builtin_prefetch(&context_.multicast_groups[c.transfer]);
+        prefetch_line(&context_.multicast_groups[c.transfer]);
       }
       break;
     }
     case EventKind::kTransferDone: {
       const Transfer& t = context_.transfers[e.a];
-      sms_[t.sm].prefetch(t.cta_slot, t.stream);
+      sms_[t.sm].prefetch_stream(t.cta_slot, t.stream);
       break;
     }
     default:
       break;
+  }
+}
+
+void Gpu::prefetch_misses(const Event& e) {
+  const auto kind = static_cast<EventKind>(e.kind);
+  if (kind == EventKind::kReadAtL2) {
+    const Chunk& c = context_.chunks[e.a];
+    if (coalescer_->likely_new(c) && !l2_.read_recently(c)) {
+      l2_.prefetch_misses(e.a, kAllLines, c.partition);
+    }
+  } else if (kind == EventKind::kReadAtHome) {
+    l2_.prefetch_misses(e.a, e.b, context_.chunks[e.a].partition ^ 1U);
   }
 }
 

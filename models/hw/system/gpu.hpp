@@ -1,6 +1,7 @@
 /// One simulated GPU for one launch: owns the units, dispatches their events, ends when nothing is left to do.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,9 @@ class Gpu {
   void prefetch_payload(const Event& e) const;
   void prefetch_places(const Event& e) const;
   void prefetch_tables(const Event& e);
+  void prefetch_misses(const Event& e);
+  /// Does so for the events that come next.
+  void prefetch_ahead();
   void reply(std::uint32_t chunk);
   void read_hbm(const MissTurns::Miss& miss);
   /// Takes what the L2 has let go since the last call: replies and dirty lines.
@@ -65,8 +69,9 @@ class Gpu {
   Tick launch_before_;
   Tick launch_after_;
   Tick end_ = 0;
-  std::size_t known_ = 0;  ///< upcoming events whose payloads are on their way
-  bool marked_ = false;    ///< pieces end with marked operations, else with CTAs
+  /// Upcoming events whose payloads, places, tables and misses are on their way.
+  std::array<std::size_t, 4> known_{};
+  bool marked_ = false;  ///< pieces end with marked operations, else with CTAs
 };
 
 }  // namespace strata

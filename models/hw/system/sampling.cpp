@@ -13,6 +13,8 @@ namespace {
 /// A launch is shortened only where that spares at least this share of its pieces.
 constexpr double kWorthwhile = 0.3;
 constexpr std::uint64_t kMeasuredRounds = 2;
+/// A round's part by which the pieces that pass before and during the measurement may fall short of that.
+constexpr std::uint64_t kNear = 16;
 /// Steps of a loop are short beside how far loops run apart, so more of them pass before and during the measurement.
 constexpr std::uint64_t kWarmSteps = 8;
 constexpr std::uint64_t kMeasuredSteps = 24;
@@ -27,30 +29,9 @@ constexpr std::array kByTrace{Counter::kWarpInsts,      Counter::kTensorInsts,  
 
 constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
-/// The first multiple of `period` from `least` on that is nearly a whole number of rounds: pieces end in step, and a
-/// window of two and a half rounds would see two bursts or three.
-std::uint64_t window_of(std::uint64_t least, std::uint64_t round, std::uint64_t period) {
-  constexpr std::uint64_t kNear = 32;   // a round's part that the window may be off
-  constexpr std::uint64_t kRounds = 4;  // to look at
-  const std::uint64_t start = round_up(least, period);
-  std::uint64_t best = start;
-  std::uint64_t best_off = round;
-  for (std::uint64_t n = start; n <= least + kRounds * std::max(round, period); n += period) {
-    const std::uint64_t off = std::min(n % round, round - n % round);
-    if (off < best_off) {
-      best = n;
-      best_off = off;
-    }
-    if (off <= round / kNear) {
-      break;
-    }
-  }
-  return best;
-}
-
-std::array<double*, 10> shares_of(Utilization& u) {
-  return {&u.tensor, &u.issue, &u.fp32, &u.mufu, &u.shared_memory, &u.l1, &u.crossbar, &u.l2, &u.fabric, &u.hbm};
-}
+constexpr std::array kShares{
+    &Utilization::tensor, &Utilization::issue,    &Utilization::fp32, &Utilization::mufu,   &Utilization::shared_memory,
+    &Utilization::l1,     &Utilization::crossbar, &Utilization::l2,   &Utilization::fabric, &Utilization::hbm};
 
 }  // namespace
 
@@ -69,10 +50,13 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
       std::max(r.is_all ? round + round / 2 : kWarmSteps * round, static_cast<std::uint64_t>(kWarmFills * fill));
   SamplingPlan plan;
   plan.pieces = r.pieces;
-  plan.window = window_of(std::max((r.is_all ? kMeasuredRounds : kMeasuredSteps) * round,
-                                   static_cast<std::uint64_t>(kMeasuredFills * fill)),
-                          round, r.period);
-  plan.first = round_up(warm + plan.window, round);
+  // A period that leaves room in the L2 finds what the one before has read, and the next finds something else.
+  const std::uint64_t periods = r.is_all && static_cast<double>(r.period) < fill ? 2 : 1;
+  const auto least = std::max({(r.is_all ? kMeasuredRounds : kMeasuredSteps) * round - round / kNear,
+                               static_cast<std::uint64_t>(kMeasuredFills * fill), periods * r.period});
+  const std::uint64_t measured = round_up(round_up(least, r.period), round);
+  plan.window = measured / r.period * r.period;
+  plan.first = round_up(warm + measured - round / kNear, round);
   std::uint64_t kept = plan.first + round + round / 2;
   if (!r.is_all && r.step > round) {
     // Loops that wait for their turn have the same gap, and the first must still be at work when the measurement ends.
@@ -89,39 +73,41 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
   const std::uint64_t marks = std::max(1U, r.marks);
   // In the middle of a round's burst of ends, where a few more or fewer matter least.
   plan.mark_end = (plan.first - round / 2) * marks;
-  plan.mark_begin = plan.mark_end - plan.window * marks;
+  plan.mark_begin = plan.mark_end - measured * marks;
+  plan.mark_before = plan.mark_end - round * marks;
+  plan.last_round = 1 - static_cast<double>(measured - plan.window) / static_cast<double>(round);
   return plan;
 }
 
-Result extrapolate(const Result& shortened, const Result& begin, const Result& end, const SamplingPlan& plan) {
+Result extrapolate(const Result& shortened, const SampleMarks& at, const SamplingPlan& plan) {
   Result r = shortened;
   const double rounds = static_cast<double>(plan.count) / static_cast<double>(plan.window);
   const double pieces = static_cast<double>(plan.count) / static_cast<double>(plan.pieces - plan.count);
-  const auto grown = [rounds](double whole, double from, double to) { return whole + rounds * (to - from); };
-  r.sm_cycles = grown(r.sm_cycles, begin.sm_cycles, end.sm_cycles);
-  r.duration_us = grown(r.duration_us, begin.duration_us, end.duration_us);
+  // Work goes on evenly between the ends of two rounds.
+  const auto window = [&plan](double begin, double before, double end) {
+    return before - begin + plan.last_round * (end - before);
+  };
+  const auto grown = [&](double whole, double begin, double before, double end) {
+    return whole + rounds * window(begin, before, end);
+  };
+  const auto& [begin, before, end] = at;
+  r.sm_cycles = grown(r.sm_cycles, begin.sm_cycles, before.sm_cycles, end.sm_cycles);
+  r.duration_us = grown(r.duration_us, begin.duration_us, before.duration_us, end.duration_us);
   r.sm_active_cycles_avg += r.sm_cycles - shortened.sm_cycles;
   for (std::size_t i = 0; i < kNumStackReasons; ++i) {
-    r.cycle_stack[i] = grown(r.cycle_stack[i], begin.cycle_stack[i], end.cycle_stack[i]);
+    r.cycle_stack[i] = grown(r.cycle_stack[i], begin.cycle_stack[i], before.cycle_stack[i], end.cycle_stack[i]);
   }
-  Utilization from = begin.utilization;
-  Utilization to = end.utilization;
-  const auto shares = shares_of(r.utilization);
-  const auto shares_from = shares_of(from);
-  const auto shares_to = shares_of(to);
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    *shares[i] = std::clamp(
-        grown(*shares[i] * shortened.sm_cycles, *shares_from[i] * begin.sm_cycles, *shares_to[i] * end.sm_cycles) /
-            r.sm_cycles,
-        0.0, 1.0);
+  for (double Utilization::*share : kShares) {
+    const auto busy = [share](const Result& x) { return x.utilization.*share * x.sm_cycles; };
+    r.utilization.*share =
+        std::clamp(grown(busy(shortened), busy(begin), busy(before), busy(end)) / r.sm_cycles, 0.0, 1.0);
   }
   for (std::size_t i = 0; i < kNumCounters; ++i) {
     const auto c = static_cast<Counter>(i);
-    const auto whole = static_cast<double>(shortened.counters[c]);
+    const auto count = [c](const Result& x) { return static_cast<double>(x.counters[c]); };
+    const double whole = count(shortened);
     const bool by_trace = plan.pieces_are_all && std::find(kByTrace.begin(), kByTrace.end(), c) != kByTrace.end();
-    const double added = by_trace
-                             ? pieces * whole
-                             : rounds * (static_cast<double>(end.counters[c]) - static_cast<double>(begin.counters[c]));
+    const double added = by_trace ? pieces * whole : grown(0, count(begin), count(before), count(end));
     r.counters.add(c, static_cast<std::uint64_t>(std::max(0.0, std::round(added))));
   }
   r.notes.push_back(

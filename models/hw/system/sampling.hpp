@@ -18,9 +18,11 @@ struct SamplingPlan {
   std::uint64_t pieces = 0;  ///< of the whole launch
   std::uint64_t first = 0;   ///< left out: [first, first + count)
   std::uint64_t count = 0;
-  std::uint64_t window = 0;      ///< pieces that finish between the two marks below
-  std::uint64_t mark_begin = 0;  ///< ends of pieces at which the measurement begins
+  std::uint64_t window = 0;      ///< pieces that are measured: whole periods
+  std::uint64_t mark_begin = 0;  ///< ends of pieces at which the measurement begins; the others are whole rounds later
+  std::uint64_t mark_before = 0;
   std::uint64_t mark_end = 0;
+  double last_round = 1;       ///< part of the round between the last two marks that the window has
   bool pieces_are_all = true;  ///< Repetition::is_all
 };
 
@@ -29,9 +31,16 @@ struct SamplingPlan {
 /// that are measured, and at the end as many pieces as it takes to drain.
 [[nodiscard]] std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSource& source);
 
-/// The whole launch from a run of the shortened one and its state at the two marks. Counters that the trace alone
-/// decides grow with the pieces; time and what caches decide grow as between the marks.
-[[nodiscard]] Result extrapolate(const Result& shortened, const Result& begin, const Result& end,
-                                 const SamplingPlan& plan);
+/// The state of a run at the marks of a plan.
+struct SampleMarks {
+  Result begin;
+  Result before;
+  Result end;
+};
+
+/// The whole launch from a run of the shortened one and its state at the marks. Counters that the trace alone decides
+/// grow with the pieces; time and what caches decide grow as between the marks. Pieces of a round end in step, so a
+/// window that is no whole number of rounds ends between two marks.
+[[nodiscard]] Result extrapolate(const Result& shortened, const SampleMarks& at, const SamplingPlan& plan);
 
 }  // namespace strata

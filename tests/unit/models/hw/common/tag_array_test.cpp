@@ -48,7 +48,7 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
     const auto ways = *rc::gen::inRange<std::uint32_t>(1, TagArray::kMaxWays + 1);
     constexpr std::uint32_t kSets = 3;
     const bool wide = *rc::gen::arbitrary<bool>();
-    TagArray tags(kSets, ways, wide);
+    TagArray tags(kSets, ways);
     std::vector<NaiveSet> naive(kSets);
     for (NaiveSet& s : naive) s.lines.resize(ways);
     const int steps = *rc::gen::inRange(1, 400);
@@ -102,7 +102,7 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
 }
 
 TEST_CASE("TagArray: a line that is being filled is never evicted", "[tags]") {
-  TagArray tags(1, 4, false);
+  TagArray tags(1, 4);
   TagArray::Victim victim;
   for (std::uint32_t line = 0; line < 4; ++line) {
     tags.set_pending(tags.allocate(0, line, victim), 0xf, line);
@@ -115,7 +115,7 @@ TEST_CASE("TagArray: a line that is being filled is never evicted", "[tags]") {
 }
 
 TEST_CASE("TagArray: chunks may fill different sectors of a line", "[tags]") {
-  TagArray tags(1, 4, false);
+  TagArray tags(1, 4);
   TagArray::Victim victim;
   const std::uint32_t index = tags.allocate(0, 5, victim);
   tags.set_pending(index, 0x3, 7);
@@ -133,8 +133,19 @@ TEST_CASE("TagArray: chunks may fill different sectors of a line", "[tags]") {
   }
 }
 
+TEST_CASE("TagArray: long tags and short ones with the same lower bits are different lines", "[tags]") {
+  TagArray tags(1, 4);
+  TagArray::Victim victim;
+  const std::uint32_t brief = tags.allocate(0, 5, victim);
+  CHECK(tags.find(0, 5 | 1U << 24) == TagArray::kMiss);
+  const std::uint32_t extended = tags.allocate(0, 5 | 1U << 24, victim);
+  CHECK(tags.find(0, 5) == brief);
+  CHECK(tags.find(0, 5 | 1U << 24) == extended);
+  CHECK(tags.find(0, 5 | 1U << 25) == TagArray::kMiss);
+}
+
 TEST_CASE("TagArray: the name that marks an empty way is never cached", "[tags]") {
-  TagArray tags(1, 4, true);
+  TagArray tags(1, 4);
   TagArray::Victim victim;
   for (const std::uint32_t tag : {0xffffffU, 0x12ffffffU}) {
     CHECK(tags.find(0, tag) == TagArray::kMiss);

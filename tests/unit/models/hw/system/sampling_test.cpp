@@ -50,6 +50,27 @@ TEST_CASE("Sampling: what is left out is whole periods", "[sampling]") {
   CHECK(plan->window % 100 == 0);
 }
 
+TEST_CASE("Sampling: a window that is no whole number of rounds ends between two of them, by hand", "[sampling]") {
+  const auto plan = plan_sampling(h100(), grid(26400, 330, 0));
+  REQUIRE(plan.has_value());
+  CHECK(plan->window == 660);  // two and a half rounds of 264
+  CHECK(plan->mark_end - plan->mark_before == 264);
+  CHECK(plan->mark_end - plan->mark_begin == 3 * 264);
+  CHECK(plan->last_round == Approx(0.5));
+  SamplingPlan half;
+  half.pieces = 100;
+  half.count = 60;
+  half.window = 10;
+  half.last_round = 0.5;
+  SampleMarks at;
+  at.begin.sm_cycles = 1000;
+  at.before.sm_cycles = 1300;
+  at.end.sm_cycles = 1500;
+  Result shortened;
+  shortened.sm_cycles = 3000;
+  CHECK(extrapolate(shortened, at, half).sm_cycles == Approx(3000 + 6 * 400));
+}
+
 TEST_CASE("Sampling: short launches and those that do not repeat run whole", "[sampling]") {
   CHECK_FALSE(plan_sampling(h100(), grid(1500, 1, 0)).has_value());
   CHECK_FALSE(plan_sampling(h100(), grid(26400, 0, 0)).has_value());
@@ -86,7 +107,7 @@ TEST_CASE("Sampling: the rest is added by proportion, by hand", "[sampling]") {
   begin.utilization.hbm = 0.5;
   end.utilization.hbm = 0.6;
   shortened.utilization.hbm = 0.7;
-  const Result r = extrapolate(shortened, begin, end, plan);
+  const Result r = extrapolate(shortened, {begin, begin, end}, plan);
   CHECK(r.sm_cycles == Approx(3000 + 6 * 500));
   CHECK(r.counters[Counter::kDramReadSectors] == 400 + 6 * 50);
   CHECK(r.counters[Counter::kWarpInsts] == 10000);  // 40 pieces have 4000
