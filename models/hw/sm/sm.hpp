@@ -89,6 +89,12 @@ class Sm {
     }
     prefetch_line(&ctas_[queue.slot].streams[queue.stream].reason);
   }
+  /// Likewise the chunk that will have the next credits.
+  void prefetch_waiting() const {
+    if (!load_queue_.empty()) {
+      prefetch_line(&context().chunks[load_queue_.items[load_queue_.head].chunk]);
+    }
+  }
   /// Likewise the L1 tags of a chunk's lines, when it fills them.
   void prefetch_l1(const Chunk& chunk) const {
     for (std::uint32_t i = 0; i < chunk.count; ++i) {

@@ -287,6 +287,7 @@ void Sm::pump() {
       break;
     }
     load_queue_.pop();
+    prefetch_waiting();
     send_read(q.chunk, std::max(now, q.earliest));
   }
   pump_tma();

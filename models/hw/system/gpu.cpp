@@ -286,6 +286,7 @@ void Gpu::prefetch_tables(const Event& e) {
       break;
     case EventKind::kReadAtSm: {
       const Chunk& c = context_.chunks[e.a];
+      sms_[c.sm].prefetch_waiting();
       if (c.allocate_l1) {
         sms_[e.unit].prefetch_l1(c);
       }
