@@ -166,14 +166,15 @@ int main(int argc, char** argv) {
   Options o = parse(argc, argv);
   Report r(o, "tma");
   const int sms = smCount();
-  Buffer<char> data(size_t(sms) * 256 * KiB + MiB);
+  Buffer<char> data(size_t(sms) * 512 * KiB + MiB);  // room for rows 256 bytes apart
   Buffer<Stamp> stamps(sms);
   auto ringPoint = [&](const std::string& series, double x, const char* unit, Mode mode, int grid, int warps, int stages,
-                       unsigned bytes, unsigned row = 128) {
+                       unsigned bytes, unsigned row = 128, unsigned pitch = 0) {
+    if (pitch == 0) pitch = row;
     if (warps * stages * bytes > kMaxRing || warps * stages > 128) return;
     Args a{data.p, stamps.p, bytes, stages, 0, int(bytes / row)};
     a.copies = std::max<int>(stages, int(1 * MiB / bytes / warps)) / stages * stages;
-    CUtensorMap map = tensorMap2D(data.p, row / 2, data.n / row, row, row / 2, bytes / row, row == 128);
+    CUtensorMap map = tensorMap2D(data.p, row / 2, data.n / pitch, pitch, row / 2, bytes / row, row == 128);
     std::vector<double> v, clk, per;
     for (int rep = 0; rep < o.reps + 1; ++rep) {
       stamps.zero();
@@ -211,6 +212,10 @@ int main(int argc, char** argv) {
       ringPoint("tile_row_" + std::to_string(warps) + "warps", row, "B/row", kTile, 1, warps, 4, box, row);
       ringPoint("tile_row_all_sms_" + std::to_string(warps) + "warps", row, "B/row", kTile, sms, warps, 4, box, row);
     }
+  // Rows of 128 bytes that do not begin on a line take two requests each.
+  for (unsigned pitch : {128, 144, 160, 192, 256})
+    for (int grid : {1, sms})
+      ringPoint(grid == 1 ? "tile_pitch" : "tile_pitch_all_sms", pitch, "B/pitch", kTile, grid, 4, 4, 8192, 128, pitch);
   for (unsigned bytes : {512, 2048, 8192, 16384})
     for (int grid : {1, sms}) ringPoint(grid == 1 ? "store_1sm" : "store_all", bytes, "B", kStore, grid, 1, 4, bytes);
 

@@ -116,8 +116,11 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   Launch& l = p.launch;
   l.name = c.name;
   l.family = "splitk_sum";
-  l.grid = Dim3{static_cast<std::uint32_t>(ceil_div(c.cols, c.block_cols)),
-                static_cast<std::uint32_t>(ceil_div(c.rows, c.block_rows)), 1};
+  const std::uint64_t blocks = ceil_div(c.rows, c.block_rows);
+  l.grid =
+      Dim3{static_cast<std::uint32_t>(ceil_div(c.cols, c.block_cols)),
+           static_cast<std::uint32_t>(c.grid_rows == 0 ? blocks : std::min<std::uint64_t>(blocks, c.grid_rows)), 1};
+  l.code_bytes = 16 * rounded(kSplitKEveryWarp + kSplitKBefore + kSplitKAfter + c.splits * kSplitKAdd.total());
   l.block = Dim3{c.block_cols, c.block_rows, 1};
   l.registers_per_thread = c.registers;
   const std::uint32_t bits = bits_of(c.partial);
@@ -134,28 +137,34 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   setup.tile.cols = c.block_cols;
   setup.tile.cols_total = c.cols;
   setup.tile.col_axis = CtaAxis::kX;
-  CtaLoop finish = setup;
+  CtaLoop rows = setup;
   CtaStep all = arithmetic_step(kSplitKEveryWarp, issue_chain(kSplitKEveryWarp), warps, false);
   all.op.smem_read_wavefronts = 4 * warps;
   all.whole = true;
   setup.steps = {
       all, arithmetic_step(kSplitKBefore, issue_chain(kSplitKBefore) + kSplitKConstants * kSharedSteps, warps, false)};
   p.loops = {setup};
-  std::uint32_t next = 0;
-  for (const std::uint32_t loads : splitk_batches(c.splits)) {
-    CtaLoop batch = finish;
-    for (std::uint32_t s = 0; s < loads; ++s, ++next) {
-      batch.steps.push_back(access_step(MemDir::kLoad, partials + next * matrix, bits, c.cols * bits / 8, 1, warps));
-    }
-    batch.steps.push_back(compute_step(loads * kSplitKAdd, warps));
-    p.loops.push_back(batch);
-  }
   CtaStep scaled = arithmetic_step(kSplitKAfter, 20, warps, false);
   scaled.op.smem_read_wavefronts = c.active_wavefronts * warps;
   scaled.op.tensor_insts = warps;
-  finish.steps = {scaled,
-                  access_step(MemDir::kStore, out, bits_of(c.output), c.cols * bits_of(c.output) / 8, 1, warps)};
-  p.loops.push_back(finish);
+  const std::uint64_t pitch = c.cols * bits / 8;
+  const std::uint64_t out_pitch = c.cols * bits_of(c.output) / 8;
+  const std::uint64_t stride = std::uint64_t{l.grid.y} * c.block_rows;  // rows from one visit of a CTA to its next
+  for (std::uint64_t first = 0; first < c.rows; first += stride) {
+    rows.tile.rows_total = c.rows - first;
+    std::uint32_t next = 0;
+    for (const std::uint32_t loads : splitk_batches(c.splits)) {
+      rows.steps.clear();
+      for (std::uint32_t s = 0; s < loads; ++s, ++next) {
+        rows.steps.push_back(
+            access_step(MemDir::kLoad, partials + next * matrix + first * pitch, bits, pitch, 1, warps));
+      }
+      rows.steps.push_back(compute_step(loads * kSplitKAdd, warps));
+      p.loops.push_back(rows);
+    }
+    rows.steps = {scaled, access_step(MemDir::kStore, out + first * out_pitch, bits_of(c.output), out_pitch, 1, warps)};
+    p.loops.push_back(rows);
+  }
   return make_cta_program(std::move(p));
 }
 

@@ -19,6 +19,7 @@ struct SplitKSumConfig {
   std::uint32_t active_wavefronts = 2;  ///< of a warp with rows; differs between instances of the template
   std::uint32_t block_cols = 32;        ///< threads along a row
   std::uint32_t block_rows = 16;
+  std::uint32_t grid_rows = 0;  ///< CTAs along the rows, which then walk over them; 0 = as many as there are blocks
   std::uint32_t registers = 32;
   std::string name = "splitk_sum";
 };

@@ -80,6 +80,12 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const bool known = c.splits > 0;
   if (!known) c.splits = likely_splits(g, nvjet, std::max(1U, target.num_sms));
   c.active_wavefronts = nvjet ? 2 : 1;
+  // Launches seen have at most four CTAs an SM; where the rows need more, CTAs walk over them.
+  constexpr std::uint64_t kCtasOfSm = 4;
+  const std::uint64_t most = kCtasOfSm * std::max(1U, target.num_sms);
+  c.grid_rows = row.grid
+                    ? row.grid->y
+                    : static_cast<std::uint32_t>(std::max<std::uint64_t>(1, most / ceil_div(c.cols, c.block_cols)));
   c.registers = row.registers.value_or(32);
   c.name = name;
   check_memory(
