@@ -69,11 +69,16 @@ double still_dirty(double written, const GpuConfig& gpu) {
 }
 double per_row(double v, const GpuConfig& /*gpu*/) { return std::round(v / 256 * 100) / 100; }
 
-constexpr std::array<Rule, 28> kRules{{
+/// Clocks per instruction of 16 bytes to clocks per 128-byte line, to a tenth.
+double per_line(double v, const GpuConfig& /*gpu*/) { return std::round(v * 80) / 10; }
+
+constexpr std::array<Rule, 30> kRules{{
     {"clocks.l2_mhz", "hbm_traffic", "stride", 64, "lts__cycles_elapsed.avg.per_second", hertz_to_mhz,
      "L2 cycles per second"},
     {"sm.alu_latency_cycles", "alu", "ffma_latency", 1, "", whole, "dependent FFMA"},
     {"sm.mufu_latency_cycles", "alu", "mufu_ex2_latency", 1, "", whole, "dependent MUFU.EX2"},
+    {"icache.line_cycles", "instruction_fetch", "steady_warps_4", 64, "", per_line, "a loop of 64 KiB of code"},
+    {"icache.outer_line_cycles", "instruction_fetch", "steady_warps_4", 256, "", per_line, "a loop of 256 KiB of code"},
     {"smem.latency_cycles", "latency", "shared", 4096, "", less_issue, "dependent LDS, less one issue cycle"},
     {"smem.conflict_latency_cycles", "shared_memory", "lds32_latency", 128, "", conflict_step,
      "32-way conflict: 31 wavefronts more"},

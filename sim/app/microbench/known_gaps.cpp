@@ -41,8 +41,20 @@ constexpr std::array kGaps{
     Gap{"loads of one SM by threads and loads in flight",
         "the model keeps 32 KiB of plain loads in flight per SM, hardware at least 64 KiB"},
     Gap{"straight-line code by size",
-        "code is prefetched up to 64 KiB on hardware and falls off at 128 KiB, beyond the instruction cache, which the "
-        "model does not have"},
+        "code is prefetched up to 64 KiB on hardware; a line beyond costs 108 clocks, in the model as many as one that "
+        "was "
+        "prefetched"},
+    Gap{"code that no cache holds, by size and warps",
+        "code is prefetched up to 64 KiB on hardware; a line beyond costs 108 clocks, in the model as many as one that "
+        "was "
+        "prefetched"},
+    Gap{"code executed again and again, by size and warps",
+        "four warps and more of a sub-partition fall into step only in part and fetch some lines again; the model's "
+        "share "
+        "every fetch"},
+    Gap{"issue slots that waiting warps leave empty",
+        "equal warps with chains of equal steps fall into each other's gaps; the model takes their waits for "
+        "independent"},
     Gap{"first touches of lines and pages",
         "pages that no kernel of the process has touched cost walks of 950 to 1700 clocks on hardware; the model takes "
         "all memory for touched before"},

@@ -60,6 +60,8 @@ struct Mapping {
 [[nodiscard]] Mapping map_clusters(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_launch(const MicrobenchRow& row, const Placement& placement);
 
+[[nodiscard]] Mapping map_instruction_fetch(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_issue_slots(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_cold_start(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_first_touch(const MicrobenchRow& row, const Placement& placement);
 

@@ -22,7 +22,10 @@ std::unique_ptr<TraceSource> make_straight_code(std::uint32_t kib, std::uint32_t
   l.code_bytes = 1024 * kib;
   Operation op = compute(Pipe::kFma, kPerKib, 1);
   op.dependent_latency = kPerKib;
-  const Section code{kib, [op](const StreamId&, std::uint64_t, StreamCursor&, Operation& out) { out = op; }};
+  const Section code{kib, [op](const StreamId&, std::uint64_t i, StreamCursor&, Operation& out) {
+                       out = op;
+                       out.pc = static_cast<std::uint16_t>(1 + i);
+                     }};
   return std::make_unique<Program>(std::move(l), std::vector{code});
 }
 

@@ -44,15 +44,17 @@ TEST_CASE("derive: a chain's latency is its clocks less one issue cycle; the res
 TEST_CASE("derive: rates by hand", "[validation][calibrate]") {
   GpuDescription d = h100();
   MicrobenchData data;
-  data.rows = {row("mma_sync", "bf16_m16n8k16_4chains", 32, 6.0),  // 2048 FMA / 512 a clock = 4 of 6
-               row("wgmma", "bf16_ss_2wg", 8, 18.0),               // 2304 bytes / 18 = 128
-               row("wgmma", "bf16_ss_drained_n64", 1, 87.4),       // less 32
-               row("tma", "tile_row_4warps_interval", 16, 257.6),  // 256 rows
+  data.rows = {row("mma_sync", "bf16_m16n8k16_4chains", 32, 6.0),     // 2048 FMA / 512 a clock = 4 of 6
+               row("wgmma", "bf16_ss_2wg", 8, 18.0),                  // 2304 bytes / 18 = 128
+               row("instruction_fetch", "steady_warps_4", 64, 2.36),  // eight instructions a line
+               row("wgmma", "bf16_ss_drained_n64", 1, 87.4),          // less 32
+               row("tma", "tile_row_4warps_interval", 16, 257.6),     // 256 rows
                row("hbm_traffic", "write_clean", 256, 242221056.0, "dram__bytes_write.sum"),  // half of the L2 stays
                row("l2_bandwidth", "bulk_private_gpc", 16, 551.7)};  // per L2 clock: x 1980 / 1707
   (void)derive_parameters(data, d);
   CHECK(d.config.tensor.mma_sync_overhead_cycles == Approx(2));
   CHECK(d.config.tensor.wgmma_operand_bytes_per_cycle == 128);
+  CHECK(d.config.icache.line_cycles == 18.9);
   CHECK(d.config.tensor.wgmma_latency_cycles == 55);
   CHECK(d.config.tma.row_cycles == Approx(1.01));
   CHECK(d.config.l2.dirty_limit == Approx(0.5));

@@ -51,6 +51,18 @@ TEST_CASE("microbench points: rates follow from ports", "[app][microbench]") {
   CHECK(one == Approx(h100().xbar.sm_write_bytes_per_cycle).epsilon(0.02));
 }
 
+TEST_CASE("microbench points: code beyond the instruction cache comes at the rate of lines", "[app][microbench]") {
+  // Eight instructions a line; two warps of a sub-partition share what comes.
+  const double from_outer = h100().icache.line_cycles / 8;
+  const double from_l2 = h100().icache.outer_line_cycles / 8;
+  CHECK(simulated(row("instruction_fetch", "steady_warps_4", 16)) == Approx(1).epsilon(0.01));
+  CHECK(simulated(row("instruction_fetch", "steady_warps_1", 64)) == Approx(from_outer).epsilon(0.01));
+  CHECK(simulated(row("instruction_fetch", "one_sm_steady_warps_4", 192)) == Approx(from_l2).epsilon(0.01));
+  CHECK(simulated(row("instruction_fetch", "steady_warps_8_apart_1500", 64)) == Approx(from_outer / 2).epsilon(0.02));
+  CHECK(simulated(row("instruction_fetch", "cold_warps_1", 16)) == Approx(from_outer).epsilon(0.02));
+  CHECK(simulated(row("issue_slots", "chains_2", 1)) == Approx(2).epsilon(0.01));
+}
+
 TEST_CASE("microbench points: value and sum of rates share a simulation; of one SM they are equal",
           "[app][microbench]") {
   MicrobenchData data;

@@ -8,6 +8,7 @@
 #include "workloads/kernels/microbench/clusters.hpp"
 #include "workloads/kernels/microbench/copies.hpp"
 #include "workloads/kernels/microbench/hbm_streams.hpp"
+#include "workloads/kernels/microbench/instruction_fetch.hpp"
 #include "workloads/kernels/microbench/instructions.hpp"
 #include "workloads/kernels/microbench/l2_streams.hpp"
 #include "workloads/kernels/microbench/latency.hpp"
@@ -131,6 +132,25 @@ TEST_CASE("microbench traces: random rows lie inside their set and share sectors
     CHECK(lanes[l] < kFirstAddress + (std::uint64_t{8} << 30));
     CHECK(lanes[l] / 64 == lanes[l / 4 * 4] / 64);  // four words of 16 bytes make a row of 64
   }
+  CHECK(finishes(*source));
+}
+
+TEST_CASE("microbench traces: repeated code executes every piece in every lap, by every warp",
+          "[workloads][microbench]") {
+  const auto source = make_repeated_code({3, 8, 5, 1500});
+  std::vector<std::uint64_t> instructions(4, 0);
+  std::uint32_t late = 0;
+  test::walk_cta(*source, 0, [&](const StreamId& id, const Operation& op) {
+    if (op.pc > 0) instructions.at(op.pc) += op.warp_insts;
+    if (op.pc == 0 && op.dependent_latency > 0) {
+      CHECK(id.stream >= 4);
+      CHECK(op.dependent_latency == 375);  // 1500 clocks of 4
+      ++late;
+    }
+  });
+  CHECK(instructions == std::vector<std::uint64_t>{0, 2560, 2560, 2560});  // 64 x 8 warps x 5 laps
+  CHECK(late == 4);
+  CHECK(source->launch().code_bytes >= 3 * 1024);
   CHECK(finishes(*source));
 }
 

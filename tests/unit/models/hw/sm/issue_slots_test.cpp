@@ -1,0 +1,34 @@
+/// Issue slots that stay empty because no warp of the sub-partition has an instruction ready.
+#include <catch2/catch.hpp>
+
+#include "models/hw/system/simulator.hpp"
+#include "tests/support/h100.hpp"
+#include "tests/unit/models/hw/support/script_source.hpp"
+
+using namespace strata;
+using namespace strata::test;
+
+namespace {
+
+/// Cycles of 64 instructions a warp, of which `chain` wait for one another for 4 cycles each.
+double cycles_each(std::uint32_t warps_per_smsp, std::uint32_t chain) {
+  Operation op = compute(64, Pipe::kFma);
+  op.dependent_latency = chain;
+  const auto cycles = [&](std::size_t times) {
+    const ScriptSource source(plain_launch(1, 4 * warps_per_smsp), std::vector<Operation>(times, op));
+    return simulate(h100(), source, SimulationOptions{1980, {}}).sm_cycles;
+  };
+  return (cycles(101) - cycles(1)) / 100;
+}
+
+}  // namespace
+
+TEST_CASE("Issue slots: two warps that are each ready half of the time fill three quarters", "[issue]") {
+  CHECK(cycles_each(1, 32) == Approx(128).epsilon(0.002));  // alone: the chain
+  CHECK(cycles_each(2, 32) == Approx(128 / 0.75).epsilon(0.002));
+}
+
+TEST_CASE("Issue slots: many warps, and warps that never wait, leave none empty", "[issue]") {
+  CHECK(cycles_each(8, 32) == Approx(8 * 64 / (1 - 1.0 / 256)).epsilon(0.002));
+  CHECK(cycles_each(2, 16) == Approx(2 * 64).epsilon(0.002));
+}
