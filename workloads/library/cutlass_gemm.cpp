@@ -72,12 +72,19 @@ void take_tile(const CutlassName& name, GemmCtaConfig& config) {
   config.stages = name.stages;
   config.access_limit_bytes = std::clamp(name.align * bits_of(name.input) / 8, 1U, 16U);
   config.copy = name.arch < 80 ? GemmCopy::kRegisters : GemmCopy::kAuto;
-  // An access of the epilogue brings address, predicate and conversion with it: 8.7 instructions an accumulator where
-  // each is stored alone (SASS of the same template, CUDA 13.0, sm_90a), 3.5 where eight are (recorded launches).
-  constexpr std::uint32_t kPerElement = 28;
-  constexpr std::uint32_t kPerAccess = 59;
+  // An access of the epilogue brings address, predicate and conversion with it: 10.6 instructions an accumulator where
+  // each is stored alone (executed SASS of two such kernels, cuBLAS 13.0), 3.5 where eight are (recorded launches).
+  constexpr std::uint32_t kPerElement = 26;
+  constexpr std::uint32_t kPerAccess = 80;
   if (!name.simt) {
     config.costs.per_element_tenths = kPerElement + kPerAccess / std::clamp(name.align, 1U, 8U);
+  }
+  // LDG of single elements, same kernels: their predicates lie in registers, worked out before the loop. 383
+  // instructions a K tile of 32, of which 64 LDG, 128 HMMA, 16 LDSM, 8 STS; 660 before it.
+  constexpr std::uint32_t kRegisterBytes = 4;
+  if (!name.simt && config.copy == GemmCopy::kRegisters && config.access_limit_bytes < kRegisterBytes) {
+    config.costs.per_load_tenths = 17;
+    config.costs.prologue = 580;
   }
 }
 
