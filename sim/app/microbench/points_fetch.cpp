@@ -67,7 +67,7 @@ Mapping map_issue_slots(const MicrobenchRow& row) {
   if (!chains || *chains == 0) return not_simulated("an unknown series");
   const auto warps = static_cast<std::uint32_t>(row.x);
   InstructionConfig c;
-  c.instruction = *thread_instruction("ffma");
+  c.instruction = ThreadInstruction{"ffma", Pipe::kFma};
   c.chains = *chains;
   c.warps = 4 * warps;
   const double each = static_cast<double>(c.iterations) * kPerInstructionLoop * warps;
