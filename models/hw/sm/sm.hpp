@@ -142,7 +142,8 @@ class Sm {
     Tick started = 0;
     Tick pipe_end = 0;
     Tick code_ready = 0;  ///< when the code of the operation being issued has come
-    double unready = 0;   ///< share of the operation's time, alone, in which a warp has nothing to issue
+    /// Logarithm of the share of the operation's time, alone, in which a warp has nothing to issue, scaled.
+    std::int64_t log_unready = 0;
     std::array<std::uint32_t, 8> scoreboard{};
     std::array<std::uint32_t, 8> group{};
     std::array<std::uint8_t, kSmsps> warps_on{};
@@ -317,7 +318,8 @@ class Sm {
   /// A sub-partition: what one operation reserves lies together.
   struct Smsp {
     Resource issue;
-    std::uint32_t issuing = 0;  ///< warps in the middle of an operation
+    std::int32_t issuing = 0;   ///< warps in the middle of an operation
+    std::int64_t log_idle = 0;  ///< sum of their log_unready
     Resource mma;
     Resource shared;                                                   ///< hands shared-memory instructions to the LSU
     std::array<Resource, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's

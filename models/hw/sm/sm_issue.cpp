@@ -39,18 +39,22 @@ const char* name_of(OpKind kind) {
   }
 }
 
-/// A slot is lost when no warp has an instruction ready. Warps that each have none for a share `unready` of the time
-/// leave `unready` to the power of their number idle; a warp alone is held up by its own chain.
-std::int64_t with_idle_slots(std::int64_t units, double unready, std::uint32_t warps) {
-  constexpr std::uint32_t kHide = 16;  // so many hide everything
-  if (unready <= 0 || warps < 2 || warps >= kHide) {
+/// Logarithms are kept as integers, so that adding and taking away leaves nothing.
+constexpr double kLogScale = 1 << 16;
+constexpr std::int64_t kAlwaysReady = -std::int64_t{16} << 16;  ///< of a warp that always has an instruction
+
+std::int64_t log_of(double unready) {
+  return unready <= 0 ? kAlwaysReady : std::max<std::int64_t>(kAlwaysReady, std::llround(std::log(unready) * kLogScale));
+}
+
+/// A slot is lost when no warp of the sub-partition has an instruction ready: with the product of the shares of time in
+/// which each has none.
+std::int64_t with_idle_slots(std::int64_t units, std::int64_t log_idle) {
+  constexpr std::int64_t kHidden = -std::int64_t{6} << 16;  // under 0.3 % are lost
+  if (log_idle < kHidden) {
     return units;
   }
-  double idle = unready;
-  for (std::uint32_t w = 1; w < warps; ++w) {
-    idle *= unready;
-  }
-  return std::llround(static_cast<double>(units) / (1 - idle));
+  return std::llround(static_cast<double>(units) / (1 - std::exp(static_cast<double>(log_idle) / kLogScale)));
 }
 
 StackReason reason_of_pipe(Pipe p) {
@@ -203,13 +207,14 @@ void Sm::begin(Stream& stream, const Operation& op) {
   stream.pipe_end = 0;
   stream.code_ready = icache_.fetch(stream.started, op.pc, op.issue_slots);
   const double chain = op.dependent_latency * latency_of(op);
-  stream.unready = chain > hold ? 1 - hold / chain : 0;
+  stream.log_unready = log_of(chain > hold ? 1 - hold / chain : 0);
   count_issuing(stream, 1);
 }
 
 void Sm::count_issuing(const Stream& stream, int sign) {
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
-    smsps_[s].issuing += static_cast<std::uint32_t>(sign * stream.warps_on[s]);
+    smsps_[s].issuing += sign * stream.warps_on[s];
+    smsps_[s].log_idle += sign * stream.warps_on[s] * stream.log_unready;
   }
 }
 
@@ -239,7 +244,10 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     }
     Resource& port = smsps_[s].issue;
     const Tick start = std::max(now, port.next_free());
-    const std::int64_t units = with_idle_slots(issue_units * warps, stream.unready, smsps_[s].issuing);
+    // A warp alone is held up by its own chain.
+    const bool contended = smsps_[s].issuing > 1;
+    const std::int64_t units =
+        contended ? with_idle_slots(issue_units * warps, smsps_[s].log_idle) : issue_units * warps;
     issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, units, start)));
     if (mma_units > 0) {
       mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));
