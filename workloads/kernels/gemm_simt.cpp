@@ -12,9 +12,10 @@ namespace {
 constexpr std::uint32_t kMaxAccumulatorRegisters = 208;  ///< fragments and addresses need the rest of 255
 constexpr std::uint32_t kOtherRegisters = 28;            ///< addresses, predicates, loop state
 constexpr std::uint32_t kFirstFragmentSteps = 15;        ///< barrier and first LDS, in ALU latencies
-/// Of a warp alone in the main loop, per instruction: 1.47, 1.48 and 1.60 clk by stall samples of three kernels of
-/// CUTLASS and cuBLAS (Nsight Compute, H200), instruction fetch left out; most of what is beyond 1 waits for LDS.
-constexpr double kClocksPerInstruction = 1.52;
+/// Of a warp alone in the main loop, per instruction: stall samples of seven kernels of cuBLAS and CUTLASS (Nsight
+/// Compute, H200), with one and two warps a sub-partition, are 1.38 to 1.60 clk with 64 and 128 accumulators a thread
+/// (2.1 with 32); instruction fetch is left out. Most of what is beyond 1 waits for LDS.
+constexpr double kClocksPerInstruction = 1.47;
 constexpr double kAluLatency = 4;
 
 void check_threads(const GemmSimtConfig& c, std::vector<Diagnostic>& problems) {

@@ -44,7 +44,8 @@ constexpr double kLogScale = 1 << 16;
 constexpr std::int64_t kAlwaysReady = -std::int64_t{16} << 16;  ///< of a warp that always has an instruction
 
 std::int64_t log_of(double unready) {
-  return unready <= 0 ? kAlwaysReady : std::max<std::int64_t>(kAlwaysReady, std::llround(std::log(unready) * kLogScale));
+  return unready <= 0 ? kAlwaysReady
+                      : std::max<std::int64_t>(kAlwaysReady, std::llround(std::log(unready) * kLogScale));
 }
 
 /// A slot is lost when no warp of the sub-partition has an instruction ready: with the product of the shares of time in
