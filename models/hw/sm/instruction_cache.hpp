@@ -20,6 +20,9 @@ namespace strata {
 class InstructionCache {
  public:
   static constexpr std::uint32_t kInstructionBytes = 16;
+  /// An operation of more instructions is a loop in the code: compilers unroll up to about 1200 (main loops of cuBLAS,
+  /// CUTLASS and FlashAttention-2).
+  static constexpr std::uint32_t kLongestPiece = 24 << 10;
 
   InstructionCache() = default;
   /// `code_bytes`: all that the kernel executes; what is named beyond that costs nothing. `cycle`: of the SM, in ticks.
@@ -34,7 +37,7 @@ class InstructionCache {
     Piece& piece = pieces_[pc];
     if (!piece.placed) {
       piece.placed = true;
-      piece.bytes = std::min(instructions * kInstructionBytes, unplaced_);
+      piece.bytes = std::min({instructions * kInstructionBytes, kLongestPiece, unplaced_});
       unplaced_ -= piece.bytes;
       load(piece, now, config_->line_cycles);
     } else if (const std::uint64_t age = fetched_ - piece.used + piece.bytes; age > std::uint64_t(config_->bytes)) {

@@ -88,3 +88,9 @@ TEST_CASE("Instruction cache: no more code comes than the kernel has", "[icache]
   CHECK(cache.fetch(0, 2, kPiece) == kOuter + kOuter / 2);
   CHECK(cache.fetch(9000, 3, kPiece) == 9000);
 }
+
+TEST_CASE("Instruction cache: an operation too long to be straight code is a loop that fits", "[icache]") {
+  InstructionCache cache(kConfig, kPlenty, kCycle);
+  CHECK(cache.fetch(0, 1, 4096) == 24 * kOuter);  // 64 KiB of issue slots, 24 KiB of code
+  CHECK(cache.fetch(50 * kOuter, 1, 4096) <= 50 * kOuter);
+}
