@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -111,12 +113,40 @@ void score_both(const CalibrateOptions& options, const MicrobenchData& data, con
   print_kernels(compare_kernels(before, file, kernels), compare_kernels(after, file, kernels));
 }
 
+/// The name must be fit for a file, as in configs/gpus; another GPU's description needs one of its own.
+void check_name(const CalibrateOptions& options, const GpuDescription& base, const GpuDescription& described) {
+  const auto fits = [](char c) {
+    return (std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '-' || c == '.' || c == '_';
+  };
+  if (!std::all_of(options.name.begin(), options.name.end(), fits)) {
+    throw InputError("--name: '" + options.name + "': expected letters, digits, '-', '.' and '_'");
+  }
+  constexpr double kSameClock = 0.05;
+  const GpuConfig& was = base.config;
+  const GpuConfig& is = described.config;
+  const bool other = std::abs(is.clocks.hbm_mhz / was.clocks.hbm_mhz - 1) > kSameClock ||
+                     is.l2.size_bytes != was.l2.size_bytes || is.num_sms() != was.num_sms();
+  if (options.name.empty() && other) {
+    throw InputError(
+        fmt::format("--name: the data are of a '{}', whose SMs, L2 or memory clock are not those of {}; expected a "
+                    "name for the new description, and --gpu the most similar one",
+                    is.chip.product, was.chip.name));
+  }
+}
+
 int calibrate(const CalibrateOptions& options) {
+  if (options.no_score && !options.kernels.empty()) {
+    throw InputError("--kernels: its launches are scored, which --no-score leaves out; give one of the two");
+  }
   const GpuDescription base = load_gpu(options.gpu);
   const std::string folder = options.data.empty() ? default_microbench_folder(base.config.chip.name) : options.data;
   GpuDescription described = base;
   apply_identity(folder, options.name.empty() ? base.config.chip.name : options.name, described);
+  check_name(options, base, described);
   validate_config(described.config);
+  if (!options.kernels.empty()) {
+    static_cast<void>(read_measured(options.kernels, described.config.chip.name));  // before minutes of fitting
+  }
   const MicrobenchData data = read_microbench(folder, described.config);
   OutputSet outputs;
   const auto out = outputs.open(options.out, "--out");

@@ -73,6 +73,10 @@ std::vector<std::string> list_gpus() {
       names.push_back(it->path().stem().string());
     }
   }
+  if (names.empty()) {
+    throw InputError("no GPU descriptions found in '" + (config_dir() / "gpus").string() +
+                     "'; set STRATA_CONFIG_DIR to the folder that holds gpus/");
+  }
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -96,10 +100,6 @@ fs::path find_gpu_file(const std::string& name_or_path) {
   const std::vector<std::string> names = list_gpus();
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return config_dir() / "gpus" / (name_or_path + ".yaml");
-  }
-  if (names.empty()) {
-    throw InputError("GPU '" + name_or_path + "': no GPU descriptions found in '" + (config_dir() / "gpus").string() +
-                     "'; set STRATA_CONFIG_DIR to the folder that holds gpus/");
   }
   std::string known;
   for (const std::string& name : names) {

@@ -13,12 +13,14 @@ namespace strata {
 namespace {
 
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 40;
+constexpr std::initializer_list<const char*> kFunctors = {"copy",    "fill",   "add",  "mul", "fma",
+                                                          "compare", "negate", "silu", "gelu"};
 
 std::vector<OptionSpec> options() {
   return {
       {"rows", OptionType::kInt, "", false, "rows of every tensor"},
       {"cols", OptionType::kInt, "", false, "columns of every tensor"},
-      {"inputs", OptionType::kInt, "1", false, "tensors read, 0 to 3"},
+      {"inputs", OptionType::kInt, "1", false, "tensors read, 0 to 3; with a functor, as many as it has operands"},
       {"dtype", OptionType::kText, "bf16", false, "type of the inputs"},
       {"out-dtype", OptionType::kText, "", true, "type of the output (default: the inputs')"},
       {"functor", OptionType::kText, "", true, "copy, fill, add, mul, fma, compare, negate, silu or gelu"},
@@ -28,20 +30,33 @@ std::vector<OptionSpec> options() {
   };
 }
 
+/// As many tensors as the functor has operands, where nothing else is said; a number may take the place of one.
+std::int64_t inputs_of(OptionReader& reader) {
+  const std::int64_t inputs = reader.integer("inputs", 0, 3);
+  if (!reader.given("functor")) return inputs;
+  const std::string functor = reader.choice("functor", kFunctors);
+  const bool binary = functor == "add" || functor == "mul" || functor == "compare";
+  const std::int64_t operands = functor == "fill" ? 0 : functor == "fma" ? 3 : binary ? 2 : 1;
+  if (!reader.given("inputs")) return operands;
+  const std::int64_t least = std::min<std::int64_t>(operands, 1);
+  if (inputs < least || inputs > operands) {
+    reader.problem("inputs", fmt::format("{}: {} reads {} to {} tensors", inputs, functor, least, operands));
+  }
+  return inputs;
+}
+
 BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   static const std::vector<OptionSpec> kOptions = options();
   OptionReader reader(given, kOptions);
   ElementwiseConfig c;
   const std::int64_t rows = reader.required_integer("rows", 1, kMaxSide);
   const std::int64_t cols = reader.required_integer("cols", 1, kMaxSide);
-  const std::int64_t inputs = reader.integer("inputs", 0, 3);
+  const std::int64_t inputs = inputs_of(reader);
   const DataType in_type = reader.data_type("dtype", DataType::kBf16);
   const DataType out_type = reader.data_type("out-dtype", in_type);
   static constexpr const char* kByInputs[] = {"fill", "copy", "add", "fma"};
   const bool chosen = !reader.given("functor");
-  const std::string functor =
-      chosen ? kByInputs[inputs]
-             : reader.choice("functor", {"copy", "fill", "add", "mul", "fma", "compare", "negate", "silu", "gelu"});
+  const std::string functor = chosen ? kByInputs[inputs] : reader.choice("functor", kFunctors);
   const std::uint32_t bits = bits_of(inputs > 0 ? in_type : out_type);
   c.vector = static_cast<std::uint32_t>(reader.integer("vector", 1, 16, std::min(16U, 128 / bits)));
   if (!std::has_single_bit(c.vector)) reader.problem("vector", fmt::format("{}: must be a power of two", c.vector));

@@ -321,7 +321,7 @@ class GemmTmaSource final : public TraceSource {
 std::unique_ptr<TraceSource> make_gemm_tma(const GemmTmaConfig& config, const TargetFacts& target) {
   if (!target.has_tma || !target.has_wgmma) {
     throw UnsupportedError("this kernel needs TMA and wgmma, which " + target.architecture +
-                           " does not have; use --kernel gemm_mma_sync");
+                           " does not have; `strata run gemm_mma_sync` needs neither");
   }
   const std::vector<Diagnostic> problems = check_gemm_tma(config, target);
   if (!problems.empty()) {

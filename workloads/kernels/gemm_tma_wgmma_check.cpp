@@ -87,7 +87,7 @@ void check_alignment(const GemmTmaConfig& c, Problems& problems) {
     if (elements * bits % 128 != 0) {
       problems.add(key,
                    fmt::format("rows of {} {} elements are not a multiple of 16 B, which the TMA needs; expected a "
-                               "multiple of {} (or --kernel gemm_mma_sync)",
+                               "multiple of {}, or the kernel gemm_mma_sync",
                                elements, to_string(p.input), 128 / bits));
     }
   };
