@@ -96,21 +96,20 @@ void print_kernels(const Comparison& before, const Comparison& after) {
 
 /// Before and after on the microbenchmarks and, where a file is given, on measured kernels.
 void score_both(const CalibrateOptions& options, const MicrobenchData& data, const GpuConfig& before,
-                const GpuConfig& after) {
+                const GpuConfig& after, const std::optional<MeasuredFile>& file) {
   Progress progress("calibrate");
   MicrobenchOptions run;
   run.jobs = options.jobs;
   run.progress = [&](std::size_t done, std::size_t of) { progress.show(fmt::format("scored {} of {}", done, of)); };
   print_microbench(compare_microbench(before, data, run), compare_microbench(after, data, run));
-  if (options.kernels.empty()) {
+  if (!file) {
     return;
   }
-  const MeasuredFile file = read_measured(options.kernels, after.chip.name);
   KernelComparisonOptions kernels;
   kernels.cycles_only = true;
   kernels.jobs = options.jobs;
   kernels.progress = run.progress;
-  print_kernels(compare_kernels(before, file, kernels), compare_kernels(after, file, kernels));
+  print_kernels(compare_kernels(before, *file, kernels), compare_kernels(after, *file, kernels));
 }
 
 /// The name must be fit for a file, as in configs/gpus; another GPU's description needs one of its own.
@@ -144,8 +143,9 @@ int calibrate(const CalibrateOptions& options) {
   apply_identity(folder, options.name.empty() ? base.config.chip.name : options.name, described);
   check_name(options, base, described);
   validate_config(described.config);
+  std::optional<MeasuredFile> kernels;
   if (!options.kernels.empty()) {
-    static_cast<void>(read_measured(options.kernels, described.config.chip.name));  // before minutes of fitting
+    kernels = read_measured(options.kernels, described.config.chip.name);
   }
   const MicrobenchData data = read_microbench(folder, described.config);
   OutputSet outputs;
@@ -165,7 +165,7 @@ int calibrate(const CalibrateOptions& options) {
   validate_config(described.config);
   print_missing(derived, fits, described);
   if (!options.no_score) {
-    score_both(options, data, before, described.config);
+    score_both(options, data, before, described.config, kernels);
   }
   if (out) {
     outputs[*out].write(effective_config(described));

@@ -6,6 +6,7 @@
 #include "workloads/kernels/cp_async_wavefronts.hpp"
 #include "workloads/kernels/flash_attention_mma_costs.hpp"
 #include "workloads/kernels/flash_attention_mma_tiles.hpp"
+#include "workloads/spec/instruction.hpp"
 
 namespace strata {
 namespace {
@@ -15,8 +16,7 @@ using namespace flash_mma_costs;
 constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint8_t kCopyGroup = 0;    ///< async-group slot of cp.async
 constexpr std::uint8_t kSyncThreads = 0;  ///< named barrier of __syncthreads
-constexpr std::uint32_t kInstructionBytes = 16;
-constexpr std::uint32_t kStepPcs = 16;  ///< more than a step has operations
+constexpr std::uint32_t kStepPcs = 16;    ///< more than a step has operations
 
 std::uint32_t to_int(double v) { return static_cast<std::uint32_t>(v + 0.5); }
 

@@ -48,11 +48,11 @@ inline constexpr std::uint32_t kEpilogueConflicts = 56;
 // Time that a warp alone takes, from stall samples of every instruction (Nsight Compute, H200, three kernels at d64 and
 // d128), waits for copies and barriers left out: 10.4 to 10.8 clk for each mma of Q K^T with its ldmatrix, 8.4 for each
 // of P V, 1.46 for every other instruction. In latencies of mma.sync (24 clk) and of special functions (17 clk).
-inline constexpr double kScoreMmaChain = 10.5 / 24;
-inline constexpr double kValueMmaChain = 8.4 / 24;
-inline constexpr double kOtherClocks = 1.46;
 inline constexpr double kMmaLatency = 24;
 inline constexpr double kMufuLatency = 17;
+inline constexpr double kScoreMmaChain = 10.5 / kMmaLatency;
+inline constexpr double kValueMmaChain = 8.4 / kMmaLatency;
+inline constexpr double kOtherClocks = 1.46;
 inline constexpr std::uint32_t kEpilogueChain = 40;
 
 }  // namespace flash_mma_costs

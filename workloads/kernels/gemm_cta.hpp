@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/kernels/catalogue.hpp"
 #include "workloads/kernels/gemm_common.hpp"
 #include "workloads/spec/trace_source.hpp"
@@ -96,10 +97,9 @@ struct GemmCtaConfig {
 /// What a launch works out once, so that fetch() only copies and patches. Filled by plan_gemm_cta() but for `multiply`.
 /// ALU latencies that a warp alone takes for instructions before and after the main loop. Stall samples of six kernels
 /// of cuBLAS and CUTLASS (Nsight Compute, H200) are 2.5 to 3.4 clk each, fetches, barriers and memory left out.
-[[nodiscard]] constexpr std::uint32_t once_chain(std::uint32_t instructions) {
+[[nodiscard]] inline std::uint32_t once_chain(std::uint32_t instructions) {
   constexpr double kClocksPerInstruction = 2.8;
-  constexpr double kAluClocks = 4;
-  return static_cast<std::uint32_t>(kClocksPerInstruction / kAluClocks * instructions);
+  return static_cast<std::uint32_t>(issue_chain(instructions, kClocksPerInstruction));
 }
 
 struct GemmCtaPlan {

@@ -16,7 +16,6 @@ constexpr std::uint32_t kFirstFragmentSteps = 15;        ///< barrier and first 
 /// Compute, H200), with one and two warps a sub-partition, are 1.38 to 1.60 clk with 64 and 128 accumulators a thread
 /// (2.1 with 32); instruction fetch is left out. Most of what is beyond 1 waits for LDS.
 constexpr double kClocksPerInstruction = 1.47;
-constexpr double kAluLatency = 4;
 
 void check_threads(const GemmSimtConfig& c, std::vector<Diagnostic>& problems) {
   const auto add = [&](const char* key, std::string message) {
@@ -57,7 +56,7 @@ Operation plan_multiply(const GemmSimtConfig& c, const GemmCtaPlan& plan) {
   op.issue_slots = instructions + multiplies * c.conflicts_per_hundred / 100;
   op.warp_insts = warps * instructions;
   op.dependent_latency =
-      kFirstFragmentSteps + static_cast<std::uint32_t>(kClocksPerInstruction * op.issue_slots / kAluLatency);
+      kFirstFragmentSteps + static_cast<std::uint32_t>(issue_chain(op.issue_slots, kClocksPerInstruction));
   op.smem_read_wavefronts = warps * (c.thread_m + c.thread_n) * c.lds_wavefronts / 4 * slice_k + plan.fill_wavefronts();
   return op;
 }

@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "workloads/kernels/block_reduce.hpp"
 #include "workloads/kernels/cta_program.hpp"
+#include "workloads/spec/instruction.hpp"
 
 namespace strata {
 namespace {
@@ -120,7 +121,8 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   l.grid =
       Dim3{static_cast<std::uint32_t>(ceil_div(c.cols, c.block_cols)),
            static_cast<std::uint32_t>(c.grid_rows == 0 ? blocks : std::min<std::uint64_t>(blocks, c.grid_rows)), 1};
-  l.code_bytes = 16 * rounded(kSplitKEveryWarp + kSplitKBefore + kSplitKAfter + c.splits * kSplitKAdd.total());
+  l.code_bytes =
+      kInstructionBytes * rounded(kSplitKEveryWarp + kSplitKBefore + kSplitKAfter + c.splits * kSplitKAdd.total());
   l.block = Dim3{c.block_cols, c.block_rows, 1};
   l.registers_per_thread = c.registers;
   const std::uint32_t bits = bits_of(c.partial);

@@ -14,12 +14,12 @@
 #include "models/hw/common/chunk.hpp"
 #include "sim/config/gpu_config.hpp"
 #include "sim/timing/resource.hpp"
+#include "workloads/spec/instruction.hpp"
 
 namespace strata {
 
 class InstructionCache {
  public:
-  static constexpr std::uint32_t kInstructionBytes = 16;
   /// An operation of more instructions is a loop in the code: compilers unroll up to about 1200 (main loops of cuBLAS,
   /// CUTLASS and FlashAttention-2).
   static constexpr std::uint32_t kLongestPiece = 24 << 10;
