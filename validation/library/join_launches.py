@@ -4,7 +4,7 @@
   join_launches.py TIMED.csv NCU.csv OUT.csv     TIMED.csv: launches.py --time; NCU.csv: launches.py --profile under ncu --nvtx
   join_launches.py --metrics                     what ncu must count
 
-A launch belongs to the case whose name its NVTX range has. All rows are for validation: nothing may be fitted to them.
+A launch belongs to the case whose name its NVTX range has. Nothing may be fitted to rows of the set `validation`.
 """
 import csv
 import os
@@ -40,7 +40,7 @@ def row_of(launch, case, seq, timed):
     grid, block = (re.findall(r"\d+", launch[key][0]) for key in ("Grid Size", "Block Size"))
     cluster = [number(launch, m) or "0" for m in LAUNCH[:3]]
     row = {column: number(launch, metric) for column, metric in COLUMNS.items()}
-    row.update(timed, case=case, seq=seq, kernel=launch["Kernel Name"][0], split="validation", grid=count(grid), block=count(block),
+    row.update(timed, case=case, seq=seq, kernel=launch["Kernel Name"][0], grid=count(grid), block=count(block),
                cluster=count(cluster), grid_dim="x".join(grid), block_dim="x".join(block), cluster_dim="x".join(cluster),
                regs=number(launch, LAUNCH[3]), smem_dyn=number(launch, LAUNCH[4]), smem_static=number(launch, LAUNCH[5]))
     for column, cycles in (("sm_clock_mhz", "sm_cycles"), ("lts_clock_mhz", "lts_cycles")):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs library kernels through PyTorch, to be timed or to be profiled by ncu.
 
-  launches.py --list
-  launches.py --time OUT.csv [--only WORD]   medians with flushed L2: case,op,dtype,shape,event_median_us
-  launches.py --profile [--only WORD]        every case once, in an NVTX range of its name, between cudaProfilerStart and Stop
+  launches.py --list [--set SET]
+  launches.py --time OUT.csv [--set SET] [--only WORD]   medians with flushed L2: case,op,dtype,shape,event_median_us,split
+  launches.py --profile [--set SET] [--only WORD]        every case once, in an NVTX range of its name, between cudaProfilerStart and Stop
 
+SET is validation (the default) or calibration: other shapes, many of them small or ragged, to study the kernels on.
 A case's name is the label that `strata predict --from ncu` reads (docs/guide/profiles.md).
 """
 import argparse
@@ -16,7 +17,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "tf32": torch.float32}
-BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION, "math": SDPBackend.MATH}
 FLUSH_BYTES = 256 << 20  # four times the L2
 
 
@@ -65,8 +66,29 @@ def rowwise(op, dtype, rows, cols):
     }[op]
 
 
-def cases():
-    """(name, op, dtype, shape, maker) of every case, in the order in which they run."""
+CUBES = {"bf16": (256, 512, 768, 1024, 1280, 1536, 1792, 2560, 255, 511, 1023, 2047, 3001, 1001, 1100),
+         "fp16": (512, 1024, 1536, 3072, 1023, 1540), "tf32": (512, 1024, 1536, 3072), "fp32": (256, 1024, 1536, 1023), "int8": (1024, 2048), "fp8": (1024, 3072)}
+OBLONGS = ((32, 4096, 4096), (64, 4096, 4096), (128, 4096, 4096), (192, 4096, 4096), (256, 4096, 4096), (512, 4096, 4096), (768, 4096, 4096),
+           (1024, 4096, 4096), (4, 14336, 4096), (24, 14336, 4096), (128, 14336, 4096), (256, 4096, 14336), (512, 14336, 4096), (2048, 6144, 4096),
+           (3072, 4096, 4096), (4096, 1024, 4096), (4096, 4096, 1024), (4096, 4096, 512), (512, 512, 16384), (1024, 1024, 8192), (256, 256, 4096),
+           (2048, 2048, 512), (8192, 512, 512), (777, 1555, 333), (129, 4097, 513), (500, 2000, 3000))
+TRANSPOSES = {"bf16": ((512, 512), (1024, 1024), (1024, 4096), (4096, 4096), (4096, 1000), (333, 7777), (16384, 2048), (64, 65536)),
+              "fp32": ((1024, 1024), (2048, 2048), (8192, 1024), (3000, 3000))}
+ROWS = {"softmax": {"bf16": ((4096, 128), (8192, 512), (16384, 1024), (2048, 2048), (1024, 8192), (256, 32768), (512, 100000)), "fp32": ((8192, 1024), (4096, 4096), (1000, 1000))},
+        "layernorm": {"bf16": ((512, 1024), (8192, 1024), (1024, 8192), (300, 768), (32768, 512)), "fp32": ((2048, 4096),)},
+        "rmsnorm": {"bf16": ((512, 4096), (8192, 5120), (2048, 8192))},
+        "add": {"bf16": ((256, 256), (2048, 2048), (8192, 8192), (3333, 1111)), "fp32": ((1024, 1024), (4096, 8192))},
+        "gelu": {"bf16": ((1024, 4096),)}, "silu": {"bf16": ((4096, 14336),)}, "mul": {"fp32": ((512, 8192),)}}
+ATTENTIONS = (("math", 4, 8, 8, 1024, 1024, 64, True), ("math", 2, 16, 16, 2048, 2048, 128, True), ("math", 1, 8, 8, 300, 300, 64, False),
+              ("math", 16, 8, 8, 256, 256, 64, True), ("flash", 4, 16, 16, 1024, 1024, 64, True), ("flash", 4, 16, 16, 1024, 1024, 128, True),
+              ("flash", 1, 12, 12, 3000, 3000, 64, False), ("flash", 64, 8, 8, 256, 256, 64, False), ("flash", 8, 32, 8, 1, 4096, 128, False),
+              ("flash", 2, 32, 32, 1, 1000, 64, False), ("cudnn", 4, 16, 16, 1024, 1024, 64, True), ("cudnn", 4, 16, 16, 1024, 1024, 128, True),
+              ("cudnn", 2, 16, 16, 4096, 4096, 64, True), ("cudnn", 1, 12, 12, 3000, 3000, 64, False), ("cudnn", 64, 8, 8, 256, 256, 64, False),
+              ("cudnn", 8, 32, 8, 1, 4096, 128, False), ("cudnn", 2, 32, 32, 1, 1000, 64, False))
+
+
+def cases(chosen):
+    """(name, op, dtype, shape, maker) of every case of a set, in the order in which they run."""
     out = []
     def add_gemm(dtype, m, n, k, layout="TN"):
         out.append((f"gemm_{dtype}_{layout}_{m}x{n}x{k}", "gemm", dtype, f"{m},{n},{k},{layout}", lambda: gemm(dtype, m, n, k, layout)))
@@ -76,6 +98,23 @@ def cases():
         out.append((name, "attention", "bf16", shape, lambda: attention("bf16", backend, b, h, kv_heads, q, kv, d, causal)))
     def add_rows(op, dtype, rows, cols):
         out.append((f"{op}_{dtype}_{rows}x{cols}", op, dtype, f"{rows},{cols}", lambda: rowwise(op, dtype, rows, cols)))
+
+    if chosen == "calibration":
+        for dtype, sizes in CUBES.items():
+            for size in sizes:
+                add_gemm(dtype, size, size, size)
+        for shape in OBLONGS:
+            add_gemm("bf16", *shape)
+        for layout in ("NN", "NT", "TT"):
+            add_gemm("bf16", 1024, 1024, 1024, layout)
+            add_gemm("bf16", 2048, 4096, 1024, layout)
+        for attention_case in ATTENTIONS:
+            add_attention(*attention_case)
+        for op, by_type in {"transpose": TRANSPOSES, **ROWS}.items():
+            for dtype, shapes in by_type.items():
+                for rows, cols in shapes:
+                    add_rows(op, dtype, rows, cols)
+        return out
 
     for size in (1024, 2048, 3072, 4096, 8192):
         add_gemm("bf16", size, size, size)
@@ -135,8 +174,9 @@ def main():
     parser.add_argument("--time")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--set", choices=("validation", "calibration"), default="validation")
     options = parser.parse_args()
-    chosen = [c for c in cases() if options.only in c[0]]
+    chosen = [c for c in cases(options.set) if options.only in c[0]]
     if options.list:
         print("\n".join(c[0] for c in chosen))
         return 0
@@ -151,13 +191,13 @@ def main():
             if options.profile:
                 profile(name, work)
             else:
-                rows.append([name, op, dtype, shape, f"{median_us(work, flush):.3f}"])
+                rows.append([name, op, dtype, shape, f"{median_us(work, flush):.3f}", options.set])
         except RuntimeError as error:
             print(f"launches.py: {name} left out: {str(error).splitlines()[0]}", file=sys.stderr)
     if options.time:
         with open(options.time, "w", newline="") as f:
             writer = csv.writer(f, lineterminator="\n")
-            writer.writerow(["case", "op", "dtype", "shape", "event_median_us"])
+            writer.writerow(["case", "op", "dtype", "shape", "event_median_us", "split"])
             writer.writerows(rows)
     return 0
 
