@@ -19,6 +19,11 @@ TargetFacts target_facts(const GpuConfig& gpu) {
   facts.has_tma = gpu.tma.present != 0;
   facts.has_wgmma = gpu.tensor.wgmma_present != 0;
   facts.num_sms = static_cast<std::uint32_t>(gpu.num_sms());
+  for (std::size_t g = 0; g < gpu.topology.gpc_sms.size(); ++g) {
+    const int sms = gpu.topology.gpc_sms[g];
+    const int cluster_sms = g < gpu.topology.gpc_cluster_sms.size() ? gpu.topology.gpc_cluster_sms[g] : sms;
+    facts.gpcs.push_back({static_cast<std::uint32_t>(sms), static_cast<std::uint32_t>(cluster_sms)});
+  }
   facts.smem_per_cta_bytes = gpu.smem.max_cta_bytes;
   facts.smem_per_sm_bytes = gpu.smem.max_bytes;
   facts.registers_per_sm = static_cast<std::uint32_t>(gpu.registers.registers);

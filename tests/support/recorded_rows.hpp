@@ -22,6 +22,7 @@ inline TargetFacts hopper_facts() {
   facts.has_tma = true;
   facts.has_wgmma = true;
   facts.num_sms = 132;
+  facts.gpcs = {{16, 8}, {16, 16}, {16, 16}, {16, 16}, {16, 16}, {16, 16}, {18, 18}, {18, 18}};
   facts.smem_per_cta_bytes = 227 * 1024;
   facts.smem_per_sm_bytes = 228 * 1024;
   facts.memory_bytes = std::int64_t{80} << 30;

@@ -14,11 +14,18 @@ namespace strata {
 
 /// The few facts of a target that a kernel's author would look up before choosing a tile. Filled from a GpuConfig by
 /// the application, so that workloads never see a hardware model.
+/// A GPC: its SMs, and those of them that take part in clusters of more than a TPC.
+struct GpcFacts {
+  std::uint32_t sms = 0;
+  std::uint32_t cluster_sms = 0;
+};
+
 struct TargetFacts {
   std::string architecture;  ///< "ampere" or "hopper"
   bool has_tma = false;
   bool has_wgmma = false;
   std::uint32_t num_sms = 0;
+  std::vector<GpcFacts> gpcs;           ///< in the order in which their TPCs are numbered; empty = not known
   std::int64_t smem_per_cta_bytes = 0;  ///< largest shared memory of one CTA
   std::int64_t smem_per_sm_bytes = 0;
   std::uint32_t registers_per_sm = 65536;

@@ -147,8 +147,13 @@ WorkTotals gemm_work(const GemmProblem& problem, std::uint32_t partials) {
   return work;
 }
 
-TileOrder::TileOrder(std::uint32_t tiles_m, std::uint32_t tiles_n, RasterDirection direction, std::uint32_t group)
-    : tiles_m_(tiles_m), tiles_n_(tiles_n), direction_(direction), group_(std::max(group, 1U)) {}
+TileOrder::TileOrder(std::uint32_t tiles_m, std::uint32_t tiles_n, RasterDirection direction, std::uint32_t group,
+                     bool serpentine)
+    : tiles_m_(tiles_m),
+      tiles_n_(tiles_n),
+      direction_(direction),
+      group_(std::max(group, 1U)),
+      serpentine_(serpentine) {}
 
 TileOrder::Tile TileOrder::at(std::uint64_t index) const {
   const bool along_m = direction_ == RasterDirection::kAlongM;
@@ -159,7 +164,8 @@ TileOrder::Tile TileOrder::at(std::uint64_t index) const {
   const std::uint64_t rest = index % band_tiles;
   const auto first = static_cast<std::uint32_t>(band * group_);
   const std::uint32_t width = std::min(group_, across - first);
-  const auto step = static_cast<std::uint32_t>(rest / width);
+  const auto forward = static_cast<std::uint32_t>(rest / width);
+  const std::uint32_t step = serpentine_ && band % 2 == 1 ? length - 1 - forward : forward;
   const std::uint32_t lane = first + static_cast<std::uint32_t>(rest % width);
   return along_m ? Tile{step, lane} : Tile{lane, step};
 }

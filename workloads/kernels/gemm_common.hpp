@@ -88,7 +88,10 @@ enum class RasterDirection : std::uint8_t { kAlongM, kAlongN };
 class TileOrder {
  public:
   TileOrder() = default;
-  TileOrder(std::uint32_t tiles_m, std::uint32_t tiles_n, RasterDirection direction, std::uint32_t group);
+  /// @param group  tiles across the sweep, in every band but the last
+  /// @param serpentine  every other band is swept backwards
+  TileOrder(std::uint32_t tiles_m, std::uint32_t tiles_n, RasterDirection direction, std::uint32_t group,
+            bool serpentine = false);
 
   [[nodiscard]] std::uint64_t count() const { return std::uint64_t{tiles_m_} * tiles_n_; }
 
@@ -109,6 +112,7 @@ class TileOrder {
   std::uint32_t tiles_n_ = 1;
   RasterDirection direction_ = RasterDirection::kAlongM;
   std::uint32_t group_ = 1;
+  bool serpentine_ = false;
 };
 
 /// K range of one slice of split-K, in K tiles: the slices differ by at most one tile.

@@ -85,7 +85,7 @@ class GemmTmaSource final : public TraceSource {
     Operation& registers = out[n++] = Operation{};
     registers.kind = OpKind::kSetMaxNReg;
     registers.pc = 102;
-    state.unit = cluster_of(id);
+    state.unit = plan_.first_units[cluster_of(id)];
     state.life = kTileBegin;
     return n;
   }

@@ -74,6 +74,8 @@ struct GemmTmaConfig {
   bool multicast = true;
   RasterDirection raster = RasterDirection::kAlongM;
   std::uint32_t raster_group = 8;  ///< cluster tiles
+  bool serpentine = false;         ///< every other band of the raster is swept backwards
+  bool tiles_by_gpc = false;       ///< the first tiles in raster order go to the clusters of the first GPC, and so on
   std::uint32_t split_k = 1;       ///< slices; each writes an fp32 partial that a launch of its own reduces
   std::uint32_t num_clusters = 0;  ///< 0 = as many as are resident at once, at most one per cluster tile
   std::uint32_t registers_per_thread = 168;

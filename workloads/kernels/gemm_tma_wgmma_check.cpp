@@ -158,10 +158,11 @@ std::string describe_gemm_tma(const GemmTmaConfig& c) {
   } else if (c.consumers == ConsumerMode::kCooperativeN) {
     mode = c.wgmma_m_along_n ? "cooperative along M" : "cooperative along N";
   }
-  std::string text = fmt::format("tile {}x{}x{} (MxNxK), {} stages, {}, cluster {}x{}{}, raster along {} by {}",
-                                 c.tile_m, c.tile_n, c.tile_k, c.stages, mode, c.cluster_m, c.cluster_n,
-                                 c.cluster_size() > 1 ? (c.multicast ? " multicast" : " without multicast") : "",
-                                 c.raster == RasterDirection::kAlongM ? "M" : "N", c.raster_group);
+  std::string text =
+      fmt::format("tile {}x{}x{} (MxNxK), {} stages, {}, cluster {}x{}{}, raster along {} by {}{}", c.tile_m, c.tile_n,
+                  c.tile_k, c.stages, mode, c.cluster_m, c.cluster_n,
+                  c.cluster_size() > 1 ? (c.multicast ? " multicast" : " without multicast") : "",
+                  c.raster == RasterDirection::kAlongM ? "M" : "N", c.raster_group, c.serpentine ? " and back" : "");
   if (c.split_k > 1) {
     text += fmt::format(", split-K {}", c.split_k);
   }

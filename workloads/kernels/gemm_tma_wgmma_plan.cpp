@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+
+#include "workloads/kernels/cluster_places.hpp"
 
 namespace strata {
 
@@ -36,14 +39,20 @@ GemmTmaPlan::GemmTmaPlan(const GemmTmaConfig& given, const TargetFacts& target) 
   cluster_cols = config.tile_n * config.cluster_n;
   const auto tiles_m = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(p.m), cluster_rows));
   const auto tiles_n = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(p.n), cluster_cols));
-  order = TileOrder(tiles_m, tiles_n, config.raster, config.raster_group);
+  order = TileOrder(tiles_m, tiles_n, config.raster, config.raster_group, config.serpentine);
   tiles = order.count();
   units = tiles * config.split_k * static_cast<std::uint64_t>(p.batch);
   k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(p.k), config.tile_k));
   a_step = addresses.a.k_step_bytes(config.tile_k);
   b_step = addresses.b.k_step_bytes(config.tile_k);
-  const std::uint64_t resident = std::max(1U, target.num_sms / config.cluster_size());
+  const std::uint64_t resident = std::max(1U, resident_clusters(target, config.cluster_size()));
   clusters = config.num_clusters != 0 ? config.num_clusters : static_cast<std::uint32_t>(std::min(resident, units));
+  if (config.tiles_by_gpc) {
+    first_units = clusters_by_gpc(target, config.cluster_size(), clusters);
+  } else {
+    first_units.resize(clusters);
+    std::iota(first_units.begin(), first_units.end(), 0);
+  }
   plan_ranks();
   plan_store_boxes();
   plan_templates();
@@ -71,6 +80,9 @@ void GemmTmaPlan::plan_ranks() {
         rank.b_mask = static_cast<std::uint16_t>(rank.b_mask | (1U << (peer * cn + i)));
       }
       rank.empty_mask = static_cast<std::uint16_t>(rank.a_mask | rank.b_mask);
+      // What nobody shares is loaded without multicast.
+      rank.a_mask = cn > 1 ? rank.a_mask : std::uint16_t{0};
+      rank.b_mask = cm > 1 ? rank.b_mask : std::uint16_t{0};
       rank.a_first = config.tile_m * i / cn;
       rank.a_rows = config.tile_m * (i + 1) / cn - rank.a_first;
       rank.b_first = config.tile_n * j / cm;

@@ -60,6 +60,7 @@ class GemmTmaPlan {
   std::uint64_t tiles = 0;  ///< cluster tiles of one slice
   std::uint64_t units = 0;  ///< cluster tiles of all slices and products
   std::uint32_t clusters = 0;
+  std::vector<std::uint32_t> first_units;  ///< of each cluster
   std::uint32_t k_tiles = 0;
   std::uint32_t cluster_rows = 0;
   std::uint32_t cluster_cols = 0;

@@ -45,6 +45,7 @@ std::vector<OptionSpec> tma_options() {
       {"multicast", OptionType::kFlag, "on", false, "share the tiles of a cluster by TMA multicast: on or off"},
       {"raster", OptionType::kText, "", true, "m or n: the dimension along which tiles are swept"},
       {"raster-group", OptionType::kInt, "8", false, "cluster tiles across the sweep before it advances"},
+      {"serpentine", OptionType::kFlag, "off", false, "sweep every other group of tiles backwards: on or off"},
       {"split-k", OptionType::kInt, "1", false, "slices of K, each writing an fp32 partial of C"},
   };
 }
@@ -146,6 +147,7 @@ BuiltKernel build_tma(const KernelOptions& options, const TargetFacts& target, c
   const Fixed fixed = read_fixed(reader);
   base.multicast = reader.flag("multicast");
   base.raster_group = static_cast<std::uint32_t>(reader.integer("raster-group", 1, 1 << 20, 8));
+  base.serpentine = reader.flag("serpentine");
   base.split_k = static_cast<std::uint32_t>(reader.integer("split-k", 1, 1024, 1));
   reader.finish();
   if (!target.has_tma || !target.has_wgmma) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/cluster_places.hpp"
 #include "workloads/kernels/gemm_tma_wgmma_spec.hpp"
 #include "workloads/library/candidate_families.hpp"
 #include "workloads/library/nvjet.hpp"
@@ -75,12 +76,6 @@ std::uint32_t stages_that_fit(GemmTmaConfig config, const TargetFacts& target) {
   return 0;
 }
 
-/// SMs that clusters of this size can use. Measured on an H100's 132: 66 clusters of 2, but 30 of 4, 15 of 8 and 7 of
-/// 16, what 120 SMs would hold: GPCs do not divide.
-std::uint32_t usable_sms(std::uint32_t cluster_size, const TargetFacts& target) {
-  return cluster_size <= 2 ? target.num_sms : target.num_sms * 10 / 11;
-}
-
 class NvjetCandidates {
  public:
   NvjetCandidates(const LaunchRow& row, const TargetFacts& target, const NvjetTypes& types, CandidateList& out)
@@ -110,7 +105,7 @@ class NvjetCandidates {
   [[nodiscard]] double estimate(const GemmTmaConfig& config) const {
     const WorkTotals work = gemm_work(config.problem, config.split_k);
     TargetFacts usable = target_;
-    usable.num_sms = usable_sms(config.cluster_size(), target_);
+    usable.num_sms = resident_clusters(target_, config.cluster_size()) * config.cluster_size();
     return estimate_with_memory(estimate_gemm_tma_cycles(config, usable),
                                 work.compulsory_read_bytes + work.compulsory_write_bytes, target_);
   }
@@ -123,7 +118,7 @@ class NvjetCandidates {
         ceil_div(static_cast<std::uint64_t>(p.m), std::uint64_t{whole.tile_m} * whole.cluster_m) *
         ceil_div(static_cast<std::uint64_t>(p.n), std::uint64_t{whole.tile_n} * whole.cluster_n);
     const std::uint64_t k_tiles = ceil_div(static_cast<std::uint64_t>(p.k), whole.tile_k);
-    const std::uint64_t room = usable_sms(whole.cluster_size(), target_) / whole.cluster_size();
+    const std::uint64_t room = resident_clusters(target_, whole.cluster_size());
     const std::uint64_t most = std::min(room / tiles, k_tiles / kFewestKTiles);
     for (std::uint64_t slices = 2; p.batch == 1 && slices <= most; slices *= 2) {
       add_split(tile, whole, tiles, slices, words);

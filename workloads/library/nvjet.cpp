@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/cluster_places.hpp"
 #include "workloads/library/gemm_launch.hpp"
 #include "workloads/library/name_words.hpp"
 
@@ -105,8 +107,17 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
   return out;
 }
 
-GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std::uint32_t raster_group,
-                           RasterDirection raster) {
+void set_nvjet_raster(GemmTmaConfig& config, bool vertical, const TargetFacts& target) {
+  config.raster = vertical ? RasterDirection::kAlongN : RasterDirection::kAlongM;
+  config.serpentine = true;
+  config.tiles_by_gpc = true;
+  const double across = vertical ? config.tile_m : config.tile_n;
+  const double along = vertical ? config.tile_n : config.tile_m;
+  config.raster_group = static_cast<std::uint32_t>(
+      std::max<long>(1, std::lround(std::sqrt(resident_clusters(target, config.cluster_size()) * across / along))));
+}
+
+GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   const NvjetName name = parse_nvjet_name(canonical);
   GemmTmaConfig config;
@@ -121,8 +132,6 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std:
   config.wgmma_m_along_n = name.wgmma_m_along_n;
   config.cluster_m = name.cluster_m;
   config.cluster_n = name.cluster_n;
-  config.raster = raster;
-  config.raster_group = raster_group;
   config.registers_per_thread = row.registers.value_or(168);
   config.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
   const std::uint64_t size = config.cluster_size();
@@ -132,12 +141,13 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target, std:
   std::uint64_t clusters = row.grid ? row.grid->count() / size : 0;
   if (name.split_k) {
     // The grid holds every slice of every tile when they fit at once; a launch row without it is filled the same way.
-    const std::uint64_t room = clusters != 0 ? clusters : target.num_sms / size;
+    const std::uint64_t room = clusters != 0 ? clusters : resident_clusters(target, static_cast<std::uint32_t>(size));
     const std::uint64_t k_tiles = ceil_div(static_cast<std::uint64_t>(shape.k), name.tile_k);
     config.split_k = static_cast<std::uint32_t>(std::min(std::max<std::uint64_t>(room / tiles, 2), k_tiles));
   }
   clusters = std::min(clusters, tiles * config.split_k);
   config.num_clusters = static_cast<std::uint32_t>(clusters);
+  set_nvjet_raster(config, name.vertical, target);
   return config;
 }
 

@@ -17,15 +17,6 @@
 
 namespace strata {
 
-/// Order of the cluster tiles, which the name does not give: bands of this many cluster tiles along N, swept along M.
-/// Chosen by a tag-only replica (all CTAs in step, two 25 MB partitions, near copies, 8 KiB home interleave) on the
-/// calibration rows that re-read their operands; HBM reads and fabric sectors against the counters:
-///   6144^3 v 2x1: +2 %, -5 %   8192^3 h 1x2: +6 %, -4 %   8192x11008x4096 v 2x1: +5 %, -13 %
-/// Next best for v is a sweep along N in bands of 8 along M (+4, -2 and +5, -6), for h bands of 5 (+2, +1). Bands of 2
-/// or 16 miss one of the two counters by 25 to 130 %. Rows of one to four waves hardly depend on the order.
-inline constexpr std::uint32_t kNvjetRasterGroup = 4;
-inline constexpr RasterDirection kNvjetRasterDirection = RasterDirection::kAlongM;
-
 struct NvjetName {
   DataType input = DataType::kBf16;
   DataType output = DataType::kBf16;
@@ -47,9 +38,12 @@ struct NvjetName {
 [[nodiscard]] NvjetName parse_nvjet_name(std::string_view canonical);
 
 /// The generator's configuration of a launch; grid, registers and shared memory are used where the row has them.
-[[nodiscard]] GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target,
-                                         std::uint32_t raster_group = kNvjetRasterGroup,
-                                         RasterDirection raster = kNvjetRasterDirection);
+[[nodiscard]] GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target);
+
+/// Order of the cluster tiles. h: swept along M in bands of some cluster tiles along N; v: the other way round. Every
+/// other band is swept backwards. The host sorts the clusters by GPC, so that neighbouring tiles share one. Source: the
+/// parameters of 175 recorded launches (H200), as docs/model/nvjet.md tells.
+void set_nvjet_raster(GemmTmaConfig& config, bool vertical, const TargetFacts& target);
 
 [[nodiscard]] FamilyParser nvjet_family();
 

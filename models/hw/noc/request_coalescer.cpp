@@ -20,7 +20,7 @@ RequestCoalescer::RequestCoalescer(Context& context, std::vector<std::uint16_t> 
 
 RequestCoalescer::Outcome RequestCoalescer::merge(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
-  if (!present_ || c.atomic) {
+  if (!present_ || c.atomic || c.deliveries > 1) {
     return Outcome::kNew;
   }
   const Tick now = context_.now();

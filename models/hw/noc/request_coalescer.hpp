@@ -11,6 +11,8 @@
 namespace strata {
 
 /// One table per group of SMs, direct-mapped by the chunk's first line; chunks merge when they want the same lines.
+/// Atomics and multicast requests do not merge: products whose only shared reads are multicast ask the L2 for exactly
+/// as many sectors as they would without it (docs/model/noc.md).
 /// Not modelled: merging of chunks that overlap only in part (docs/model/noc.md).
 class RequestCoalescer {
  public:
