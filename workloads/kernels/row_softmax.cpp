@@ -43,6 +43,7 @@ constexpr double kWarpLoadClocks = 3.7;
 constexpr double kWarpDivideClocks = 7.1;
 /// The slow path of a division, which FCHK asks for where the dividend is zero: the call and the subroutine of sm_90,
 /// 36 instructions as executed; HFMA2.MMA among them is on the tensor-pipe counter.
+constexpr double kZeroCall = 5;  ///< of them, at every division
 constexpr Arithmetic kZeroDivide{.fma = 2, .alu = 24, .mufu = 0, .other = 10, .chain = 36};
 // Register form: 619 instructions per warp of 8 bf16 elements, 57 of them for the reductions, 37 the set-up. The three
 // parts of an element are told apart in compiled code: 64-bit index and bounds check, load; sum; address, S2R, store.
@@ -122,7 +123,8 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   const std::uint32_t batch = padded <= 128 ? 2 : 1;
   const std::uint32_t groups = c.threads / lanes;
   const std::uint32_t warps = c.threads / kWarpLanes;
-  const double elements = static_cast<double>(batch * padded / lanes);  // of a thread, as compiled
+  const std::uint64_t compiled = batch * padded / lanes;
+  const auto elements = static_cast<double>(compiled);  // of a thread
   const double present = static_cast<double>(batch * ceil_div(c.cols, lanes));
   CtaLoop loop;
   loop.tile.rows = groups * batch;
@@ -145,8 +147,9 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   CtaStep scaled = compute_step(second, warps, false);
   scaled.op.smem_read_wavefronts = rounded((elements + 1) * warps);
   scaled.op.tensor_insts = rounded(zeros * warps);
-  // A warp executes its code once, so all of it is fetched.
-  p.launch.code_bytes = kInstructionBytes * rounded(first.total() + second.total() + elements + present);
+  // A warp executes its code once, so all of it is fetched: loads, stores and the calls that it jumps over included.
+  const double code = first.total() + elements + present * ((kWarpStore + finish(c)).total() + 1 + kZeroCall);
+  p.launch.code_bytes = kInstructionBytes * rounded(code);
   loop.steps = {access.load(present), maxima};
   for (std::uint32_t b = 0; b < batch; ++b) {
     loop.steps.push_back(warp_reduce_step(kMaxLevel, lanes, warps));
@@ -175,7 +178,7 @@ CtaProgram register_program(const SoftmaxConfig& c) {
   p.launch.block = Dim3{c.threads, 1, 1};
   const std::uint32_t warps = c.threads / kWarpLanes;
   p.launch.smem_dynamic_bytes = warps * 4;
-  const auto elements = static_cast<double>((c.cols + c.threads - 1) / c.threads);
+  const auto elements = static_cast<double>(ceil_div(c.cols, c.threads));
   const RowAccess access{c, p.launch, warps};
   CtaLoop loop;
   loop.tile = row_tile(c, c.cols, static_cast<std::uint32_t>(c.cols));
