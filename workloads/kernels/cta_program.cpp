@@ -114,7 +114,7 @@ class CtaProgramSource final : public TraceSource {
       }
     }
     if (step.waits && loads > 0) out.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
-    if (out.completes[0].cls != TokenClass::kNone) ++loads;
+    if (out.completes[0].cls == TokenClass::kScoreboard) ++loads;
     return true;
   }
 

@@ -50,8 +50,9 @@ struct CtaLoop {
 struct CtaProgram {
   Launch launch;  ///< streams are filled in
   std::vector<CtaLoop> loops;
-  /// Groups of warps that do not wait for each other, each with its part of the rows: a divisor of every tile's rows
-  /// and of the warps. Tiles of one row are everybody's, but the first group alone accesses memory for them.
+  /// Groups of warps that wait for each other at barriers only, each with its part of the rows: a divisor of every
+  /// tile's rows and of the warps. Tiles of one row are everybody's, but the first group alone accesses memory for
+  /// them.
   std::uint32_t groups = 1;
 };
 

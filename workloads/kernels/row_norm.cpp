@@ -20,15 +20,37 @@ constexpr Arithmetic kSquare{.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain =
 constexpr Arithmetic kTripOverhead{.fma = 0, .alu = 2, .mufu = 0, .other = 2, .chain = 3};
 constexpr double kWriteOverhead = 12;  ///< addresses, predicates and branches that pick the parameters there are
 constexpr double kSetup = 110;         ///< with the 64-bit division that counts the trips
-constexpr double kSquareSetup = 105;   ///< of RMS norm
+// RMS norm, executed SASS (bf16, H200): 15 and 32 instructions of a trip of the two loops, 125 beside them.
+constexpr double kSquareWriteOverhead = 8;
+constexpr double kSquareSetup = 82;
+// fp32 instances are unrolled by four, loads still one after another: 63 and 28 instructions of a trip, 345 beside them
+// (executed SASS, H200).
+constexpr Arithmetic kUnrolledTripOverhead{.fma = 0, .alu = 0.75, .mufu = 0, .other = 0.25, .chain = 3};
+constexpr double kUnrolledWriteOverhead = 6;
+constexpr double kUnrolledSetup = 56;          ///< beyond kSetup
 constexpr std::uint32_t kSetupWavefronts = 6;  ///< S2R, S2UR
-constexpr std::uint32_t kTensorCounted = 5;    ///< wide multiplies
 
 /// Combining two Welford states: a division, three multiplications, three values shuffled.
 constexpr TreeLevel kWelfordLevel{.combine = {.fma = 15, .alu = 3, .mufu = 1, .other = 5, .chain = 26}, .shuffles = 3};
 constexpr TreeLevel kSquareLevel{.combine = {.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain = 1}, .shuffles = 1};
 
 double unpack(DataType t) { return bits_of(t) < 32 ? 1 : 0; }
+bool unrolled(const NormConfig& c) { return bits_of(c.type) == 32 && !c.rms; }
+
+/// Wide multiplies, which the tensor-pipe counter includes.
+std::uint32_t tensor_counted(const NormConfig& c) { return c.rms ? 2 : (unrolled(c) ? 8 : 5); }
+
+double setup_of(const NormConfig& c) { return c.rms ? kSquareSetup : kSetup + (unrolled(c) ? kUnrolledSetup : 0); }
+
+Arithmetic trip_overhead(const NormConfig& c) {
+  if (unrolled(c)) return kUnrolledTripOverhead;
+  // Halves of a word are told apart for two elements of four; in a Welford step they are part of it.
+  return kTripOverhead + Arithmetic{.alu = c.rms ? 2 * unpack(c.type) : 0};
+}
+
+double write_overhead(const NormConfig& c) {
+  return c.rms ? kSquareWriteOverhead : (unrolled(c) ? kUnrolledWriteOverhead : kWriteOverhead);
+}
 
 /// Each warp's state through shared memory, half of the warps at a time: two barriers per level.
 CtaStep across_warps(const NormConfig& c) {
@@ -85,14 +107,14 @@ CtaProgram program_of(const NormConfig& c) {
   once.trips = 1;
   CtaLoop write = stats;
 
-  CtaStep setup = compute_step(integer_code(c.rms ? kSquareSetup : kSetup), c.warps, false);
+  CtaStep setup = compute_step(integer_code(setup_of(c)), c.warps, false);
   setup.op.smem_read_wavefronts = kSetupWavefronts * c.warps;
-  setup.op.tensor_insts = kTensorCounted * c.warps;
+  setup.op.tensor_insts = tensor_counted(c) * c.warps;
   CtaLoop before = once;
   before.steps = {setup};
 
   const Arithmetic element = (c.rms ? kSquare : kWelford) + Arithmetic{.alu = unpack(c.type)};
-  stats.steps = {load(stats.tile, x, c, true), compute_step(kVector * element + kTripOverhead, c.warps)};
+  stats.steps = {load(stats.tile, x, c, true), compute_step(kVector * element + trip_overhead(c), c.warps)};
 
   once.steps = {warp_reduce_step(c.rms ? kSquareLevel : kWelfordLevel, kWarpLanes, c.warps), across_warps(c)};
   CtaLoop after = before;
@@ -114,7 +136,7 @@ CtaProgram program_of(const NormConfig& c) {
   Arithmetic normalise = kVector * Arithmetic{.fma = (c.rms ? 1.0 : 2.0) + (c.parameters > 0 ? 1 : 0),
                                               .alu = reading + 0.5 * unpack(c.type),
                                               .chain = 2};
-  normalise = normalise + integer_code(kWriteOverhead);
+  normalise = normalise + integer_code(write_overhead(c));
   write.steps.push_back(compute_step(normalise, c.warps));
   write.steps.push_back(access_step(MemDir::kStore, y, bits, c.cols * bits / 8, 1, c.warps));
 

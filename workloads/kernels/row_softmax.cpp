@@ -6,6 +6,7 @@
 #include "sim/base/error.hpp"
 #include "workloads/kernels/block_reduce.hpp"
 #include "workloads/kernels/cta_program.hpp"
+#include "workloads/spec/instruction.hpp"
 
 namespace strata {
 namespace {
@@ -29,13 +30,21 @@ constexpr TreeLevel kMaxLevel{.combine = {.fma = 0, .alu = 2, .mufu = 0, .other 
 constexpr TreeLevel kSumLevel{.combine = {.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain = 1}, .shuffles = 1};
 
 // 44 instructions of a warp-form warp and 36 per fp32 element (620 = 44 + 16 * 36; bf16 1260 = 44 + 32 * 38): 25 are
-// the two shuffle trees, 19 the set-up. Of 36, one load, one store and S2R, which the wavefront counter includes.
+// the two shuffle trees, 19 the set-up. Executed SASS (H200): the 16 before the trees are taken for every element that
+// the kernel is compiled for, the 20 of division and store only for those that the row has. Of 36, one load, one store
+// and S2R, which the wavefront counter includes.
 constexpr double kWarpSetup = 19;
-/// Clocks per instruction of a warp alone in softmax_warp_forward, by stall samples of two instances with 1024 columns
-/// (Nsight Compute, H200): 5.4 and 5.6, fetches and memory left out. Branches around divisions and special functions
-/// make it more than elsewhere.
-constexpr double kWarpClocks = 5.5;
-constexpr Arithmetic kWarpElement{.fma = 2, .alu = 8, .mufu = 0, .other = 4, .chain = 0};
+constexpr Arithmetic kWarpLoad{.fma = 1, .alu = 5, .mufu = 0, .other = 0, .chain = 0};
+constexpr Arithmetic kWarpStore{.fma = 0, .alu = 3, .mufu = 0, .other = 5, .chain = 0};
+/// Clocks per instruction of a warp alone in softmax_warp_forward, by stall samples of two instances with 1024 and 2048
+/// columns (Nsight Compute, H200; fetches and memory left out): 4.3 and 3.1 up to the sum, 6.9 and 7.4 in the
+/// divisions, which branch around their slow path.
+constexpr double kWarpLoadClocks = 3.7;
+constexpr double kWarpDivideClocks = 7.1;
+/// The slow path of a division, which FCHK asks for where the dividend is zero: the call and the subroutine of sm_90,
+/// 36 instructions as executed; HFMA2.MMA among them is on the tensor-pipe counter.
+constexpr double kZeroCall = 5;  ///< of them, at every division
+constexpr Arithmetic kZeroDivide{.fma = 2, .alu = 24, .mufu = 0, .other = 10, .chain = 36};
 // Register form: 619 instructions per warp of 8 bf16 elements, 57 of them for the reductions, 37 the set-up. The three
 // parts of an element are told apart in compiled code: 64-bit index and bounds check, load; sum; address, S2R, store.
 constexpr double kRegisterSetup = 37;
@@ -43,13 +52,36 @@ constexpr double kRegisterSetup = 37;
 constexpr Arithmetic kRegisterLoad{.fma = 5, .alu = 8, .mufu = 0, .other = 0, .chain = 2};
 constexpr Arithmetic kRegisterSum{.fma = 1, .alu = 1, .mufu = 0, .other = 2, .chain = 1};
 constexpr Arithmetic kRegisterStore{.fma = 4.5, .alu = 7.5, .mufu = 0, .other = 3.6, .chain = 0};
-// 16 B forms, per vector and pass: loop, address, access to shared memory.
-constexpr Arithmetic kVectorLoop{.fma = 0, .alu = 6, .mufu = 0, .other = 2, .chain = 4};
-constexpr double kBlockSetup = 40;
+// 16 B forms, executed SASS (three passes over bf16, H200): 26, 92 and 192 instructions of a trip with 8 elements.
+// Beside load, store, maxima, exponentials (whose last multiplication adds to the sum) and divisions: address and loop;
+// two constants, in the third pass one for every element; 1.5 to unpack an element of a pair. 22 + 35 before the first
+// pass, 194 - 57 after passes, reductions included. IMAD.WIDE and HFMA2.MMA of a trip are on the tensor-pipe counter:
+// 1, 2, 4.
+constexpr Arithmetic kVectorLoop{.fma = 1, .alu = 3, .mufu = 0, .other = 1, .chain = 4};
+constexpr Arithmetic kConstant{.alu = 1};
+constexpr Arithmetic kExpSum{.fma = 7, .alu = 1, .mufu = 1, .other = 0, .chain = 12};
+constexpr double kUnpackOfPair = 1.5;
+constexpr double kBlockSetup = 57;
+constexpr double kAfterMaxima = 25;
+constexpr double kAfterSums = 40;
+constexpr std::uint32_t kBlockSetupWavefronts = 5;  ///< S2R and S2UR: 19.5 of a warp with the reductions, as counted
+constexpr std::uint32_t kBlockTensorCounted = 1;
 
 double unpack(DataType t) { return bits_of(t) < 32 ? 1 : 0; }
 
 Arithmetic finish(const SoftmaxConfig& c) { return c.logarithm ? kSubtractLog : kDivide; }
+
+/// Divisions of a warp with a lane whose dividend is zero, as a share: each is of `width` neighbouring columns, and the
+/// exponential of what is masked with -inf is zero.
+double zero_share(const SoftmaxConfig& c, std::uint64_t width) {
+  if (c.causal_queries == 0 || c.logarithm) return 0;
+  double zero = 0;
+  for (std::uint64_t first = 0; first < c.cols; first += width) {
+    const std::uint64_t last = std::min(first + width, c.cols) - 1;
+    zero += static_cast<double>(std::min(last, c.causal_queries));  // rows that end before `last`
+  }
+  return zero / static_cast<double>(ceil_div(c.cols, width)) / static_cast<double>(c.causal_queries);
+}
 
 /// The bits that PyTorch's launch code fixes whatever the row: launch, buffers, work.
 Launch launch_of(const SoftmaxConfig& c) {
@@ -91,7 +123,9 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   const std::uint32_t batch = padded <= 128 ? 2 : 1;
   const std::uint32_t groups = c.threads / lanes;
   const std::uint32_t warps = c.threads / kWarpLanes;
-  const double elements = static_cast<double>(batch * padded / lanes);  // of a thread
+  const std::uint64_t compiled = batch * padded / lanes;
+  const auto elements = static_cast<double>(compiled);  // of a thread
+  const double present = static_cast<double>(batch * ceil_div(c.cols, lanes));
   CtaLoop loop;
   loop.tile.rows = groups * batch;
   loop.tile.rows_total = c.rows;
@@ -101,25 +135,28 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   p.launch.grid.x = static_cast<std::uint32_t>((c.rows + loop.tile.rows - 1) / loop.tile.rows);
   p.launch.block = Dim3{lanes, groups, 1};
   const RowAccess access{c, p.launch, warps};
-  // Half of an element's own instructions come before the reductions, half go with its division and store.
-  const Arithmetic half = 0.5 * kWarpElement;
-  Arithmetic first = elements * (half + kExp + Arithmetic{.alu = unpack(c.input)});
-  first = first + integer_code(kWarpSetup);
-  first.chain = issue_chain(first.total(), kWarpClocks);
+  Arithmetic first = elements * (kWarpLoad + kExp + Arithmetic{.alu = unpack(c.input)});
+  first = first + integer_code(kWarpSetup) + Arithmetic{.other = elements - present};  // loads that no lane takes
+  first.chain = issue_chain(first.total(), kWarpLoadClocks);
   CtaStep maxima = compute_step(first, warps);
   maxima.op.smem_read_wavefronts = warps;  // S2R of the set-up
   maxima.op.tensor_insts = warps;          // one wide multiply, as the rows' counter shows
-  Arithmetic second = elements * (half + finish(c) + Arithmetic{.alu = unpack(c.output)});
-  second.chain = issue_chain(second.total(), kWarpClocks);
+  const double zeros = present * zero_share(c, kWarpLanes);
+  Arithmetic second = present * (kWarpStore + finish(c) + Arithmetic{.alu = unpack(c.output)}) + zeros * kZeroDivide;
+  second.chain = issue_chain(second.total(), kWarpDivideClocks);
   CtaStep scaled = compute_step(second, warps, false);
   scaled.op.smem_read_wavefronts = rounded((elements + 1) * warps);
-  loop.steps = {access.load(elements), maxima};
+  scaled.op.tensor_insts = rounded(zeros * warps);
+  // A warp executes its code once, so all of it is fetched: loads, stores and the calls that it jumps over included.
+  const double code = first.total() + elements + present * ((kWarpStore + finish(c)).total() + 1 + kZeroCall);
+  p.launch.code_bytes = kInstructionBytes * rounded(code);
+  loop.steps = {access.load(present), maxima};
   for (std::uint32_t b = 0; b < batch; ++b) {
     loop.steps.push_back(warp_reduce_step(kMaxLevel, lanes, warps));
     loop.steps.push_back(warp_reduce_step(kSumLevel, lanes, warps));
   }
   loop.steps.push_back(scaled);
-  loop.steps.push_back(access.store(elements));
+  loop.steps.push_back(access.store(present));
   p.loops = {loop};
   return p;
 }
@@ -141,7 +178,7 @@ CtaProgram register_program(const SoftmaxConfig& c) {
   p.launch.block = Dim3{c.threads, 1, 1};
   const std::uint32_t warps = c.threads / kWarpLanes;
   p.launch.smem_dynamic_bytes = warps * 4;
-  const auto elements = static_cast<double>((c.cols + c.threads - 1) / c.threads);
+  const auto elements = static_cast<double>(ceil_div(c.cols, c.threads));
   const RowAccess access{c, p.launch, warps};
   CtaLoop loop;
   loop.tile = row_tile(c, c.cols, static_cast<std::uint32_t>(c.cols));
@@ -155,9 +192,12 @@ CtaProgram register_program(const SoftmaxConfig& c) {
   CtaStep first = compute_step(maxima, warps);
   first.op.smem_read_wavefronts = 3 * warps;  // S2R
   const Arithmetic exponentials = elements * (kExp + kRegisterSum);
-  const Arithmetic outputs = elements * (kExp + finish(c) + put + Arithmetic{.alu = unpack(c.output)});
+  const double zeros = elements * zero_share(c, kWarpLanes);
+  const Arithmetic outputs =
+      elements * (kExp + finish(c) + put + Arithmetic{.alu = unpack(c.output)}) + zeros * kZeroDivide;
   CtaStep last = compute_step(outputs, warps, false);
-  last.op.smem_read_wavefronts = rounded((elements + 1) * warps);  // S2R, read again for every element
+  // S2R, read again for every element, but for instances with few, whose launches count 2 beyond the reductions'.
+  last.op.smem_read_wavefronts = rounded((few ? 2 : elements + 1) * warps);
   last.op.tensor_insts = rounded((elements + 1) * warps);
   loop.steps = {access.load(elements),
                 first,
@@ -171,13 +211,15 @@ CtaProgram register_program(const SoftmaxConfig& c) {
 }
 
 /// A pass over the row in 16 B vectors, a CTA's width of them at a time.
-CtaLoop vector_pass(const SoftmaxConfig& c, const Arithmetic& per_element, std::uint32_t warps, double wavefronts) {
+CtaLoop vector_pass(const SoftmaxConfig& c, const Arithmetic& per_vector, std::uint32_t warps, double wavefronts,
+                    std::uint32_t tensor_counted) {
   const std::uint32_t vector = kVectorBytes * 8 / bits_of(c.input);
   CtaLoop loop;
   loop.tile = row_tile(c, std::uint64_t{c.threads} * vector, kWarpLanes * vector);
   loop.trips = static_cast<std::uint32_t>((c.cols + loop.tile.cols - 1) / loop.tile.cols);
-  CtaStep work = compute_step(vector * per_element + kVectorLoop, warps);
+  CtaStep work = compute_step(per_vector + kVectorLoop, warps);
   work.op.smem_read_wavefronts = rounded(wavefronts * warps);
+  work.op.tensor_insts = tensor_counted * warps;
   loop.steps = {work};
   return loop;
 }
@@ -194,24 +236,33 @@ CtaProgram vector_program(const SoftmaxConfig& c) {
   if (shared) p.launch.smem_dynamic_bytes += static_cast<std::uint32_t>(c.cols * bits_of(c.input) / 8);
   const RowAccess access{c, p.launch, warps};
   const double wavefronts = shared ? 4 : 0;  // of a 16 B access
-  const double reading = unpack(c.input);
-  CtaLoop maxima = vector_pass(c, Arithmetic{.alu = 1 + reading, .chain = 1}, warps, wavefronts);
-  CtaLoop sums = vector_pass(c, kExp + Arithmetic{.fma = 1, .alu = reading, .chain = 1}, warps, wavefronts);
-  CtaLoop outputs =
-      vector_pass(c, kExp + finish(c) + Arithmetic{.alu = reading + 0.5 * unpack(c.output)}, warps, wavefronts);
+  const std::uint32_t vector = kVectorBytes * 8 / bits_of(c.input);
+  const Arithmetic reading{.alu = kUnpackOfPair * unpack(c.input)};
+  const double zeros = zero_share(c, std::uint64_t{kWarpLanes} * vector);
+  const Arithmetic output = kExp + finish(c) + kConstant + Arithmetic{.alu = 0.5 * unpack(c.output)};
+  CtaLoop maxima = vector_pass(c, vector * (reading + Arithmetic{.alu = 1, .chain = 1}), warps, wavefronts, 1);
+  CtaLoop sums = vector_pass(c, vector * (reading + kExpSum) + 2 * kConstant, warps, wavefronts, 2);
+  CtaLoop outputs = vector_pass(c, vector * (reading + output + zeros * kZeroDivide), warps, wavefronts, 4);
   maxima.steps.insert(maxima.steps.begin(), access.load(1));
   if (!shared) {
     sums.steps.insert(sums.steps.begin(), access.load(1));
     outputs.steps.insert(outputs.steps.begin(), access.load(1));
   }
   outputs.steps.push_back(access.store(bits_of(c.output) > bits_of(c.input) ? 2 : 1));
-  const auto between = [&](const TreeLevel& level, double setup) {
+  const auto once = [&](double instructions) {
     CtaLoop loop;
     loop.tile = row_tile(c, c.cols, static_cast<std::uint32_t>(c.cols));
-    loop.steps = {compute_step(integer_code(setup), warps, false), block_reduce_step(level, warps)};
+    loop.steps = {compute_step(integer_code(instructions), warps, false)};
     return loop;
   };
-  p.loops = {maxima, between(kMaxLevel, kBlockSetup), sums, between(kSumLevel, 1), outputs};
+  CtaLoop before = once(kBlockSetup);
+  before.steps[0].op.smem_read_wavefronts = kBlockSetupWavefronts * warps;
+  before.steps[0].op.tensor_insts = kBlockTensorCounted * warps;
+  CtaLoop maximum = once(kAfterMaxima);
+  maximum.steps.push_back(block_reduce_step(kMaxLevel, warps));
+  CtaLoop sum = once(kAfterSums);
+  sum.steps.push_back(block_reduce_step(kSumLevel, warps));
+  p.loops = {before, maxima, maximum, sums, sum, outputs};
   return p;
 }
 

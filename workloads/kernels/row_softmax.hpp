@@ -25,6 +25,8 @@ struct SoftmaxConfig {
   DataType output = DataType::kFp32;
   SoftmaxForm form = SoftmaxForm::kWarp;
   bool logarithm = false;
+  /// Queries of a causal mask: row r keeps columns up to r modulo this, the others are -inf; 0 = nothing is masked.
+  std::uint64_t causal_queries = 0;
   std::uint32_t threads = 128;  ///< of a CTA, a multiple of 32
   std::uint32_t registers = 32;
   std::string name = "softmax";

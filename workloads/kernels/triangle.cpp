@@ -11,12 +11,16 @@ namespace {
 constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint32_t kMaxRows = 8;  ///< row pieces of a CTA; more rows than that are taken as one piece, all kept
 
-// Calibration row (bool, 8 elements per thread, half of them kept): 247 instructions per warp: two 64-bit divisions and
-// the offsets, then index, comparison, load and store of each element. 2 on the tensor-pipe counter, 1 wavefront.
-constexpr double kSetup = 120;
+// Executed SASS (bool, 8 elements of a thread, H200): two 64-bit divisions and the offsets, then index, comparison and
+// store of each element, 161 instructions of every warp; 129 of warps that keep an element, for its offsets, loads and
+// comparisons; 8 zeros of warps with a thread that keeps none. 247 on average with 1024 columns, of whose warps 5/8
+// keep something, 299 with 256, where all do. 2 on the tensor-pipe counter, 1 wavefront.
+constexpr double kSetup = 97;
+constexpr double kStored = 7;  ///< of an element, beside its store
+constexpr double kLoadSetup = 9;
+constexpr double kLoaded = 15;  ///< of an element, its load included
 /// Clocks per instruction of a warp alone: 5.2 by stall samples (Nsight Compute, H200), fetches and memory left out.
 constexpr double kClocks = 5.2;
-constexpr Arithmetic kElement{.fma = 0, .alu = 10, .mufu = 0, .other = 4.4, .chain = 0};
 
 class Triangle final : public TraceSource {
  public:
@@ -49,13 +53,16 @@ class Triangle final : public TraceSource {
     out[n++] = arithmetic(integer_code(kSetup));
     out[0].smem_read_wavefronts = warps_;
     out[0].tensor_insts = 2 * warps_;
-    const std::uint32_t loads = pieces(id.cta, MemDir::kLoad, out.subspan(n));
+    const double elements = c_.elements_per_thread;
+    const double keeping = keeping_share(id.cta);
+    const std::uint32_t loads = pieces(id.cta, MemDir::kLoad, keeping * elements, out.subspan(n));
     n += loads;
     Operation& work = out[n++];
-    work = arithmetic(c_.elements_per_thread * kElement);
+    work = arithmetic(integer_code(elements * kStored + keeping * (kLoadSetup + elements * (kLoaded - 1)) +
+                                   (1 - keeping) * elements));
     work.pc = 2;
     if (loads > 0) work.waits[0] = Wait{TokenClass::kScoreboard, 0, loads};
-    return n + pieces(id.cta, MemDir::kStore, out.subspan(n));
+    return n + pieces(id.cta, MemDir::kStore, elements, out.subspan(n));
   }
 
  private:
@@ -70,6 +77,24 @@ class Triangle final : public TraceSource {
                              (c_.rows > c_.cols ? 1.0 - side / static_cast<double>(c_.rows) : 0.0));
   }
 
+  /// Warps of a CTA with an element that is kept.
+  [[nodiscard]] double keeping_share(std::uint64_t cta) const {
+    if (padded_ * kMaxRows < span_) return 1;
+    std::uint32_t keeping = 0;
+    const std::uint64_t part = span_ / warps_;
+    for (std::uint64_t first = cta * span_; first < (cta + 1) * span_; first += part) {
+      bool keeps = false;
+      for (std::uint64_t at = first; at < first + part && at < total_ && !keeps; at += padded_ - at % padded_) {
+        std::uint64_t from = at % padded_;
+        std::uint64_t to = std::min(c_.cols, from + (first + part - at));
+        clip(at / padded_ % c_.rows, from, to);
+        keeps = from < to;
+      }
+      keeping += keeps ? 1 : 0;
+    }
+    return static_cast<double>(keeping) / warps_;
+  }
+
   /// The kept columns [first, last) of columns [from, to) of a row; loads touch these only.
   void clip(std::uint64_t row, std::uint64_t& from, std::uint64_t& to) const {
     const std::int64_t edge = static_cast<std::int64_t>(row) + c_.diagonal + (c_.upper ? 0 : 1);
@@ -81,13 +106,14 @@ class Triangle final : public TraceSource {
     }
   }
 
-  std::uint32_t pieces(std::uint64_t cta, MemDir dir, std::span<Operation> out) const {
+  /// `instructions` of a warp on average.
+  std::uint32_t pieces(std::uint64_t cta, MemDir dir, double instructions, std::span<Operation> out) const {
     std::uint64_t at = cta * span_;
     const std::uint64_t end = std::min(total_, at + span_);
     const std::uint32_t element = std::max(1U, bits_of(c_.type) / 8);
     std::uint32_t n = 0;
     if (padded_ * kMaxRows < span_) {
-      add_piece(dir, at * element, (end - at), out[n], true);
+      add_piece(dir, at * element, (end - at), instructions, out[n]);
       return 1;
     }
     while (at < end && n < kMaxRows) {
@@ -98,23 +124,31 @@ class Triangle final : public TraceSource {
       to = std::min(to, c_.cols);
       if (dir == MemDir::kLoad) clip(row % c_.rows, from, to);
       if (from >= to) continue;
-      add_piece(dir, (row * c_.cols + from) * element, to - from, out[n], n == 0);
+      add_piece(dir, (row * c_.cols + from) * element, to - from, n == 0 ? instructions : 0, out[n]);
       ++n;
     }
     return n;
   }
 
   /// Instruction i touches element i of every thread: the same sectors each time.
-  void add_piece(MemDir dir, std::uint64_t offset, std::uint64_t elements, Operation& op, bool first) const {
+  void add_piece(MemDir dir, std::uint64_t offset, std::uint64_t elements, double instructions, Operation& op) const {
     const std::uint32_t element = std::max(1U, bits_of(c_.type) / 8);
     const std::uint64_t base = launch_.buffers[dir == MemDir::kLoad ? 0 : 1].base;
     const auto sweeps = static_cast<std::uint32_t>(std::min<std::uint64_t>(c_.elements_per_thread, elements));
-    op = access_step(dir, base, element * 8, 0, c_.elements_per_thread, warps_).op;
-    if (!first) op.issue_slots = op.pipe_work = op.warp_insts = 0;
+    op = access_step(dir, base, element * 8, 0, instructions, warps_).op;
+    if (instructions == 0) op.issue_slots = op.pipe_work = op.warp_insts = 0;
     op.mem.address = base + offset;
     op.mem.rows = sweeps;
     op.mem.row_pitch = element;
     op.mem.row_bytes = static_cast<std::uint32_t>((elements - sweeps + 1) * element);
+    if (sweeps > 1) {
+      op.mem.lane_bytes = static_cast<std::uint8_t>(element);
+      op.mem.lane_pitch = static_cast<std::int32_t>(c_.elements_per_thread * element);
+    }
+    if (sweeps > 1 && elements == span_) {
+      op.mem.pattern = Pattern::kLanes;
+      op.mem.warp_pitch = std::int64_t{op.mem.lane_pitch} * kWarpLanes;
+    }
     if (dir == MemDir::kLoad) op.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
   }
 

@@ -9,6 +9,7 @@
 #include "workloads/kernels/row_softmax.hpp"
 #include "workloads/library/cpp_name.hpp"
 #include "workloads/library/row_shape.hpp"
+#include "workloads/library/shape.hpp"
 
 namespace strata {
 namespace {
@@ -82,12 +83,20 @@ void read_launch(const LaunchRow& row, std::uint32_t thread_elements, SoftmaxCon
   if (row.grid && c.form != SoftmaxForm::kWarp) c.rows = row.grid->count();
 }
 
+/// Queries of the mask that PyTorch adds to the scores of causal attention (all ones, tril), 0 without one.
+std::uint64_t causal_queries(const LaunchRow& row) {
+  if (row.op != "attention") return 0;
+  const AttentionCells cells = parse_attention_shape(row.shape);
+  return cells.causal ? static_cast<std::uint64_t>(cells.q_len) : 0;
+}
+
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
   SoftmaxConfig c;
   const RowMatrix matrix = row_matrix_of(row);
   c.rows = matrix.rows;
   c.cols = matrix.cols;
+  c.causal_queries = causal_queries(row);
   std::uint32_t thread_elements = 0;  // that the register form is compiled for
   if (calls_kernel(name, kWarp)) {
     read_warp_form(name, c);
@@ -102,6 +111,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.description =
       fmt::format("{}softmax, {} x {}, {}", c.logarithm ? "log-" : "", c.rows, c.cols, to_string(c.form));
+  if (c.causal_queries != 0) built.notes.push_back("a causal mask: half of the divisions take their slow path");
   built.source = make_row_softmax(c);
   if (row.grid && row.grid->count() != built.source->launch().num_ctas()) {
     throw UnsupportedError(fmt::format("{} CTAs do not fit the shape, which needs {}", row.grid->count(),

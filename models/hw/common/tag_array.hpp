@@ -21,7 +21,9 @@ namespace strata {
 /// At most 16 ways. What a hit needs (24 bits of the tags, valid sectors, LRU order) is one host cache line; what only
 /// misses and stores need is another. Tags are names of lines within their set. One whose lower 24 bits are all ones is
 /// never cached: that name marks an empty way.
-/// Not modelled: replacement other than LRU, way partitioning.
+/// Arrays of up to eight ways may keep lines that were used again for longer than lines used once, however recent those
+/// are, until every line of the set was used again.
+/// Not modelled: other replacement, way partitioning.
 class TagArray {
  public:
   static constexpr std::uint32_t kMaxWays = 16;
@@ -29,11 +31,18 @@ class TagArray {
   static constexpr std::uint32_t kEmpty = 0xffffffU;  ///< lower 24 bits of an empty way's tag
 
   TagArray() = default;
-  TagArray(std::uint32_t sets, std::uint32_t ways)
-      : ways_(std::clamp(ways, 1U, kMaxWays)), sets_(std::max(1U, sets)), rare_(std::max(1U, sets)) {
+  TagArray(std::uint32_t sets, std::uint32_t ways, bool keeps_reused = false)
+      : ways_(std::clamp(ways, 1U, kMaxWays)),
+        keeps_reused_(keeps_reused),
+        sets_(std::max(1U, sets)),
+        rare_(std::max(1U, sets)) {
+    assert(!keeps_reused || ways <= kMaxWays / 2);
     for (Set& s : sets_) {
       s.low.fill(0xffff);
       s.middle.fill(0xff);
+      if (keeps_reused) {
+        set_nibble(s.order, kReusedNibble, 0);
+      }
     }
   }
 
@@ -72,7 +81,16 @@ class TagArray {
     const Set& s = sets_[index / kMaxWays];
     return s.low[index % kMaxWays] == (tag & 0xffffU) && s.middle[index % kMaxWays] == (tag >> 16 & 0xffU);
   }
-  void touch(std::uint32_t index) { to_front(sets_[index / kMaxWays], index % kMaxWays); }
+  void touch(std::uint32_t index) {
+    Set& s = sets_[index / kMaxWays];
+    const std::uint32_t way = index % kMaxWays;
+    if (keeps_reused_) {
+      if (const std::uint32_t reused = nibble(s.order, kReusedNibble); place_of(s, way) / 4 >= reused) {
+        set_nibble(s.order, kReusedNibble, reused + 1 == ways_ ? 0 : reused + 1);
+      }
+    }
+    to_front(s, way);
+  }
 
   [[nodiscard]] std::uint8_t valid(std::uint32_t index) const {
     return nibble(sets_[index / kMaxWays].valid, index % kMaxWays);
@@ -120,7 +138,8 @@ class TagArray {
     add_valid(index, last ? waiting | mask : mask);
   }
 
-  /// Replaces the least recently used line that is not being filled; kMiss when the whole set is in flight.
+  /// Replaces the least recently used line that is not being filled, one used once if it can; kMiss when the whole set
+  /// is in flight.
   std::uint32_t allocate(std::uint32_t set, std::uint32_t tag, Victim& victim) {
     victim = Victim{};
     if ((tag & kEmpty) == kEmpty) {
@@ -145,12 +164,18 @@ class TagArray {
       set_nibble(s.valid, w, 0);
       set_nibble(r.dirty, w, 0);
       to_front(s, w);
+      if (keeps_reused_) {
+        behind_reused(s, p);
+      }
       return set * kMaxWays + w;
     }
     return kMiss;
   }
 
  private:
+  /// Of an order whose upper half no way needs: how many lines, the most recent ones, were used again.
+  static constexpr std::uint32_t kReusedNibble = kMaxWays - 1;
+
   struct alignas(64) Set {
     std::array<std::uint16_t, kMaxWays> low{};    ///< bits 0 to 15 of each way's tag
     std::array<std::uint8_t, kMaxWays> middle{};  ///< bits 16 to 23
@@ -192,18 +217,35 @@ class TagArray {
     word = (word & ~(std::uint64_t{0xf} << (4 * way))) | std::uint64_t{value & 0xfU} << (4 * way);
   }
 
-  static void to_front(Set& s, std::uint32_t way) {
+  /// Bits of the order below a way's.
+  [[nodiscard]] static std::uint32_t place_of(const Set& s, std::uint32_t way) {
     constexpr std::uint64_t kOnes = 0x1111111111111111ULL;
     const std::uint64_t x = s.order ^ (kOnes * way);
     // The lowest 4-bit group of x that is zero holds the way.
     const std::uint64_t zero = (x - kOnes) & ~x & (kOnes << 3);
-    const auto shift = static_cast<std::uint32_t>(std::countr_zero(zero)) & 60U;
+    return static_cast<std::uint32_t>(std::countr_zero(zero)) & 60U;
+  }
+
+  /// The way in front, which came from place `from`, goes behind those that were used again.
+  static void behind_reused(Set& s, std::uint32_t from) {
+    std::uint32_t reused = nibble(s.order, kReusedNibble);
+    if (from < reused) {
+      set_nibble(s.order, kReusedNibble, --reused);
+    }
+    const std::uint64_t moved = (std::uint64_t{1} << (4 * (reused + 1))) - 1;
+    const std::uint64_t way = s.order & 0xf;
+    s.order = (s.order & ~moved) | (s.order & moved) >> 4 | way << (4 * reused);
+  }
+
+  static void to_front(Set& s, std::uint32_t way) {
+    const std::uint32_t shift = place_of(s, way);
     const std::uint64_t below = s.order & ((1ULL << shift) - 1);
     const std::uint64_t through = shift == 60 ? ~0ULL : (1ULL << (shift + 4)) - 1;
     s.order = (s.order & ~through) | below << 4 | way;
   }
 
   std::uint32_t ways_ = 1;
+  bool keeps_reused_ = false;
   bool wide_ = false;  ///< some line has had a tag of more than 24 bits
   std::vector<Set> sets_;
   std::vector<Rare> rare_;

@@ -1,10 +1,25 @@
 #include "models/hw/sm/occupancy.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/base/error.hpp"
 
 namespace strata {
+
+namespace {
+/// Shared memory is cut out of the unified memory in steps: compute capabilities 8.0 and 9.0, without the steps below
+/// 32 KiB, since L1 hits end at 224 KiB even for a kernel without shared memory (measured on an H200).
+std::int64_t carve_out(std::int64_t used) {
+  constexpr std::array<std::int64_t, 7> kSteps{32, 64, 100, 132, 164, 196, 228};  // KiB
+  for (const std::int64_t step : kSteps) {
+    if (used <= step * 1024) {
+      return step * 1024;
+    }
+  }
+  return used;
+}
+}  // namespace
 
 SmOccupancy occupancy(const GpuConfig& gpu, const Launch& launch) {
   const std::uint32_t warps = launch.warps_per_cta();
@@ -63,7 +78,7 @@ SmOccupancy occupancy(const GpuConfig& gpu, const Launch& launch) {
   out.ctas = static_cast<std::uint32_t>(least->ctas);
   out.limiter = least->name;
   out.warps = out.ctas * warps;
-  out.l1_bytes = std::max<std::int64_t>(gpu.smem.unified_bytes - out.smem_per_cta * out.ctas, 16 * 1024);
+  out.l1_bytes = std::max<std::int64_t>(gpu.smem.unified_bytes - carve_out(out.smem_per_cta * out.ctas), 16 * 1024);
   return out;
 }
 

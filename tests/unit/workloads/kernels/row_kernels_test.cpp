@@ -1,5 +1,6 @@
 /// Softmax, norms, reductions, triangles and sums of splits: traffic counted by hand, options.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "sim/base/error.hpp"
 #include "tests/support/recorded_rows.hpp"
@@ -65,6 +66,21 @@ TEST_CASE("softmax: rows per CTA of the warp form", "[workloads][rowwise]") {
   const auto narrow = make_row_softmax(softmax(100, 8, DataType::kFp32));               // 16 groups of 8 lanes
   CHECK(narrow->launch().block == Dim3{8, 16, 1});
   CHECK(narrow->launch().grid.x == 4);
+}
+
+TEST_CASE("softmax: instructions of a warp", "[workloads][rowwise]") {
+  SoftmaxConfig c = softmax(4, 512, DataType::kFp32);
+  CHECK(test::trace_totals(*make_row_softmax(c)).warp_insts == 4 * 620);  // as the profiler counts
+  c.cols = 300;  // compiled for 16 elements of a lane, ten of which exist
+  CHECK(test::trace_totals(*make_row_softmax(c)).warp_insts == 4 * 500);
+  c.cols = 512;
+  c.causal_queries = 4;  // 16 divisions of rows of 512 columns: all but the first element of some lane are masked
+  const test::TraceTotals masked = test::trace_totals(*make_row_softmax(c));
+  CHECK(masked.warp_insts == 4 * (620 + 16 * 36));
+  CHECK(masked.tensor_insts == 4 * (1 + 16));
+  c.causal_queries = 512;  // rows 0 to 30 mask something of columns 0 to 31, rows 0 to 62 of 32 to 63, ...
+  const double slow = (16 * 31 + 32 * 120) / 512.0;
+  CHECK(std::abs(static_cast<double>(test::trace_totals(*make_row_softmax(c)).warp_insts) - 4 * (620 + slow * 36)) < 1);
 }
 
 TEST_CASE("layer norm reads its rows twice and its parameters one element at a time", "[workloads][rowwise]") {
@@ -160,6 +176,8 @@ TEST_CASE("triangle: only the kept side is read", "[workloads][rowwise]") {
         Approx(8.0 * 32 * 1024).epsilon(0.05));
   c.cols = 16;  // rows shorter than a CTA's part: one piece, all of it
   CHECK(test::trace_totals(*make_triangle(c)).stored_sectors == 8 * 1024 * 16 / 32);
+  c.rows = c.cols = 256;  // a warp a row: all but the last keep something above the diagonal
+  CHECK(test::trace_totals(*make_triangle(c)).warp_insts == 255 * (161 + 129) + 161 + 8);
   CHECK(test::UntimedRun(*lower, 7).finishes());
 }
 

@@ -46,7 +46,9 @@ TEST_CASE("Occupancy: every CTA takes 1 KiB of shared memory beyond its own", "[
 TEST_CASE("Occupancy: what shared memory leaves of 256 KiB is L1", "[occupancy]") {
   CHECK(of(128, 32, 56 * 1024).l1_bytes == (256 - 4 * 57) * 1024);
   CHECK(of(1024, 32).ctas == 2);
-  CHECK(of(1024, 32).l1_bytes == (256 - 2) * 1024);
+  CHECK(of(1024, 32).l1_bytes == (256 - 32) * 1024);  // the least that is cut out
+  CHECK(of(128, 32, 10 * 1024).ctas == 16);
+  CHECK(of(128, 32, 10 * 1024).l1_bytes == (256 - 196) * 1024);  // 176 KiB are in use
 }
 
 TEST_CASE("Occupancy: warps, threads and CTAs", "[occupancy]") {
