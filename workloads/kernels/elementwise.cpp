@@ -105,7 +105,7 @@ class Elementwise final : public TraceSource {
     launch_.code_bytes = 4096;
     if (casts_) launch_.code_bytes = kCastCodeBytes;
     if (c_.order == ThreadOrder::kStrided) launch_.code_bytes = kStridedCodeBytes * c_.elements_per_thread;
-    launch_.repeats_every = 1;
+    launch_.repeats_every = repeats_every();
     build_compute();
   }
 
@@ -152,6 +152,17 @@ class Elementwise final : public TraceSource {
   }
 
  private:
+  /// CTAs after which columns of an input start on new lines; 1 where operands are read in the output's order.
+  [[nodiscard]] std::uint64_t repeats_every() const {
+    std::uint64_t ctas = 1;
+    for (const Operand& o : c_.inputs) {
+      if (o.access != OperandAccess::kTransposed) continue;
+      constexpr std::uint64_t kLineBits = 1024;
+      ctas = std::max(ctas, ceil_div(kLineBits / bits_of(o.type) * o.extent, span_));
+    }
+    return ctas;
+  }
+
   static void wait_for(Operation& op, std::uint64_t loads) {
     if (loads > 0) op.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
   }

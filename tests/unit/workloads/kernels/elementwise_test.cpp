@@ -184,3 +184,18 @@ TEST_CASE("elementwise: a cast waits for each load before the next and stores at
   CHECK(waits == std::vector<std::uint32_t>{1, 2});
   CHECK(test::trace_totals(*source).stored_sectors == (512 + 130) * 4 / 32 + 1);
 }
+
+TEST_CASE("elementwise: a transpose repeats with the columns of a line", "[workloads][elementwise]") {
+  ElementwiseConfig c;
+  c.elements = 4096 * 1024;
+  c.order = ThreadOrder::kStrided;
+  c.vector = 1;
+  c.elements_per_thread = 4;
+  c.output = Operand{.type = DataType::kBf16};
+  c.inputs = {c.output};
+  CHECK(make_elementwise(c)->launch().repeats_every == 1);
+  c.inputs[0].access = OperandAccess::kTransposed;
+  c.inputs[0].extent = 4096;
+  c.inputs[0].inner = 1024;
+  CHECK(make_elementwise(c)->launch().repeats_every == 64 * 4096 / 512);
+}
