@@ -51,7 +51,8 @@ Arithmetic offset_code(double instructions) {
 /// Of one element of a strided kernel with so many operands, the output among them.
 double strided_instructions(std::size_t operands, std::uint32_t dims) {
   const auto n = static_cast<double>(operands);
-  const double strides = n + static_cast<double>((operands + 1) / 2);  // multiplications, and pairs of strides
+  const std::size_t pairs = (operands + 1) / 2;
+  const double strides = n + static_cast<double>(pairs);  // multiplications, and constants two at a time
   return kStridedPerElement + (operands > 2 ? 1 : 0) + (kStridedPerDim + strides) * dims + kStridedPerOperand * n;
 }
 
