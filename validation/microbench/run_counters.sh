@@ -15,6 +15,8 @@ base=$(available sm__cycles_elapsed.max gpu__time_duration.sum lts__t_sectors.su
   lts__t_sectors_srcunit_ltcfabric.sum l1tex__m_xbar2l1tex_read_sectors.sum)
 lrc=$(available lrc__xbar2lrc_requests_op_read.sum lrc__lts2lrc_sectors_op_read.sum lrc__lrc2xbar_sectors_op_read.sum \
   lrc__xbar2gpc_sectors_op_read.sum)
+lines=$(available lts__t_requests_srcunit_tex.sum lts__t_sectors_srcunit_tex.sum l1tex__m_xbar2l1tex_read_sectors.sum \
+  sm__cycles_elapsed.max)
 clocks=$(available lts__cycles_elapsed.avg.per_second lrc__cycles_elapsed.avg.per_second sm__cycles_elapsed.avg.per_second \
   gpc__cycles_elapsed.avg.per_second dram__cycles_elapsed.avg.per_second)
 memory=$(available dram__bytes_read.sum dram__bytes_write.sum lts__t_sectors_srcunit_ltcfabric.sum gpu__time_duration.sum)
@@ -29,6 +31,8 @@ profile() {  # name, kernel regex, cache control, metrics, command...
 profile lrc 'lrc.*' none "$base" "$bin/lrc" --pairs --out "$out/lrc_under_ncu.csv" --reps 1
 profile lrc_units 'lrc.*' none "$lrc" "$bin/lrc" --out "$out/lrc_units_under_ncu.csv" --reps 1
 profile lrc_cold 'lrc.*' all "$base" "$bin/lrc" --out "$out/lrc_cold_under_ncu.csv" --reps 1
+profile lrc_lines 'lrcLines' none "$lines" "$bin/lrc_lines" --out "$out/lrc_lines_under_ncu.csv" --reps 1
+profile lrc_lines_cold 'lrcLines' all "$lines" "$bin/lrc_lines" --out /dev/null --reps 1
 profile empty empty none "$base" "$bin/launch" --empties --out "$out/empty_under_ncu.csv"
 profile first_touch 'touch.*' all "$base" "$bin/first_touch" --out "$out/first_touch_under_ncu.csv"
 profile first_touch_warm 'touch.*' none "$base" "$bin/first_touch" --out /dev/null

@@ -12,20 +12,49 @@ constexpr std::uint32_t kWarpLanes = 32;
 constexpr std::uint32_t kMaxLaneBytes = 16;
 constexpr std::uint32_t kMaxOperations = TraceSource::kMinFetch;
 
-// Warp instructions per warp beside loads, stores, conversions and the functor, from calibration rows.
-constexpr double kVectorizedSetup = 17;  ///< indices, bounds, addresses: mul, isneginf, fill and fp32->bf16 copy agree
-constexpr double kPackedFill = 3;        ///< small values are packed into registers first: 24 per warp of 4 stores
+// Warp instructions per warp beside loads, stores, conversions and the functor: counted in the SASS (sm_90) of
+// PyTorch's kernels, with executed counts; those of calibration rows agree.
+constexpr double kVectorizedSetup = 13;  ///< index, bounds and the address of the output
+constexpr double kVectorizedPerInput = 3;
+constexpr double kFillSetup = 17;
+constexpr double kPackedFill = 3;  ///< small values are packed into registers first: 24 per warp of 4 stores
 constexpr double kUnrolledSetup = 19;
 constexpr double kUnrolledPerElement = 4;  ///< bounds check and address
-constexpr double kCastPerElement = 45;     ///< the same with a cast's run-time type switch: 207 per warp of 4 elements
-constexpr double kStridedSetup = 43;
-constexpr double kStridedPerElementDim = 15;  ///< magic division: 92 at one dimension, 122 at two, two elements each
-/// Multiply-high instructions that the tensor-pipe counter includes: one per element of a strided kernel; the where
-/// kernel of two dimensions shows a third.
+// A cast takes a run-time type switch when an element is loaded and one when it is stored. The conversion is a branch
+// of the switch, so a load is waited for before the next one is issued.
+constexpr double kCastSetup = 28;  ///< before the first load
+constexpr double kCastPerLoad = 25.33;
+constexpr double kCastPerStore = 23.75;
+/// Clocks that a warp alone takes per instruction of that code, most of them branches: stall samples other than those
+/// of memory and fetch over those of issue, four launches.
+constexpr double kCastClocks = 7;
+constexpr std::uint32_t kCastCodeBytes = 29824;  ///< four elements
+// Strided: an element's bounds checks and the end of the offset calculation; of each dimension the magic division; of
+// each operand the strides and the address.
+constexpr double kStridedSetup = 10;
+constexpr double kStridedPerElement = 8;
+constexpr double kStridedPerDim = 9;
+constexpr double kStridedPerOperand = 3;
+constexpr std::uint32_t kStridedCodeBytes = 5120;  ///< an element's: the calculation is unrolled for 25 dimensions
+/// Moves of constants by the FP16 pipe, which the tensor-pipe counter includes: one per element of a strided kernel;
+/// the where kernel of two dimensions shows a third.
 constexpr double kStridedTensorCounted = 1;
 /// Shared-memory wavefronts every warp shows, and those of the cast's jump table and of where's operands.
 constexpr std::uint32_t kWavefrontsPerWarp = 1;
 constexpr std::uint32_t kCastWavefronts = 3;
+
+/// Offsets, bounds and branches by pipe, as strided kernels and casts execute them (pipe utilisation, Nsight Compute).
+Arithmetic offset_code(double instructions) {
+  return instructions * Arithmetic{.fma = 0.2, .alu = 0.35, .mufu = 0, .other = 0.45, .chain = 0};
+}
+
+/// Of one element of a strided kernel with so many operands, the output among them.
+double strided_instructions(std::size_t operands, std::uint32_t dims) {
+  const auto n = static_cast<double>(operands);
+  const std::size_t pairs = (operands + 1) / 2;
+  const double strides = n + static_cast<double>(pairs);  // multiplications, and constants two at a time
+  return kStridedPerElement + (operands > 2 ? 1 : 0) + (kStridedPerDim + strides) * dims + kStridedPerOperand * n;
+}
 
 std::uint64_t stored_elements(const Operand& o, std::uint64_t elements) {
   switch (o.access) {
@@ -38,10 +67,12 @@ std::uint64_t stored_elements(const Operand& o, std::uint64_t elements) {
   }
 }
 
-/// Instructions to bring one element to fp32 or back: 16-bit types are unpacked singly and packed in pairs.
-double conversion(DataType from, DataType to) {
-  if (from == to) return 0;
-  return bits_of(to) < bits_of(from) ? 0.5 : 1.0;
+/// Instructions to bring one element to fp32 or back. The odd one of two packed elements is moved down first, each is
+/// shifted, half of that by the FMA pipe; results are packed in pairs.
+Arithmetic conversion(DataType from, DataType to) {
+  if (from == to) return {};
+  if (bits_of(to) < bits_of(from)) return Arithmetic{.alu = 0.5};
+  return Arithmetic{.fma = 0.75, .alu = 0.75};
 }
 
 class Elementwise final : public TraceSource {
@@ -49,7 +80,8 @@ class Elementwise final : public TraceSource {
   explicit Elementwise(const ElementwiseConfig& config) : c_(config) {
     warps_ = (c_.block + kWarpLanes - 1) / kWarpLanes;
     span_ = std::uint64_t{c_.block} * c_.elements_per_thread;
-    steps_ = c_.order == ThreadOrder::kStrided ? c_.elements_per_thread : 1;
+    casts_ = c_.order == ThreadOrder::kUnrolled && c_.casts;
+    steps_ = c_.order == ThreadOrder::kStrided || casts_ ? c_.elements_per_thread : 1;
     // Operands of a step share the operations of a fetch; the rest is arithmetic.
     max_pieces_ = (kMaxOperations - 1) / static_cast<std::uint32_t>(c_.inputs.size() + 1);
     const auto place = [&](const Operand& o, const std::string& name) {
@@ -72,7 +104,9 @@ class Elementwise final : public TraceSource {
     launch_.registers_per_thread = c_.registers;
     launch_.streams = {StreamInfo{0, static_cast<std::uint16_t>(warps_), "warps"}};
     launch_.code_bytes = 4096;
-    launch_.repeats_every = 1;
+    if (casts_) launch_.code_bytes = kCastCodeBytes;
+    if (c_.order == ThreadOrder::kStrided) launch_.code_bytes = kStridedCodeBytes * c_.elements_per_thread;
+    launch_.repeats_every = repeats_every();
     build_compute();
   }
 
@@ -81,11 +115,14 @@ class Elementwise final : public TraceSource {
   std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override {
     std::uint64_t& step = cursor.state[0];
     std::uint64_t& loaded = cursor.state[1];  // operations whose data a wait counts
-    if (step >= steps_) return 0;
     const std::uint64_t share = span_ / steps_;
-    const std::uint64_t first = id.cta * span_ + step * share;
-    const std::uint64_t count = first < c_.elements ? std::min(share, c_.elements - first) : 0;
-    if (count == 0 && step > 0) return 0;
+    const std::uint64_t start = id.cta * span_;
+    const std::uint64_t in_cta = start < c_.elements ? std::min(span_, c_.elements - start) : 0;
+    const std::uint64_t steps = std::max<std::uint64_t>(1, ceil_div(in_cta, share));
+    if (step >= steps) return 0;
+    const bool last = step + 1 == steps;
+    const std::uint64_t first = start + step * share;
+    const std::uint64_t count = std::min(share, in_cta - std::min(in_cta, step * share));
     std::uint32_t n = 0;
     for (std::size_t i = 0; count > 0 && i < c_.inputs.size(); ++i) {
       const std::uint32_t at = n;
@@ -94,68 +131,121 @@ class Elementwise final : public TraceSource {
     }
     const std::uint32_t loads = n;
     loaded += loads;
-    out[n] = compute_;
-    if (step == 0) out[n].dependent_latency = first_chain_;
+    out[n] = casts_ && !last ? between_loads_ : compute_;
+    if (step == 0) out[n].dependent_latency += setup_chain_;
     wait_for(out[n++], loaded);
+    if (casts_) {
+      out[n] = branching(out[n - 1]);
+      ++n;
+    }
     if (step == 0) {
-      Operation& leading = out[loads > 0 ? 0 : n - 1];
+      Operation& leading = out[0];
       leading.issue_slots += setup_slots_;
       leading.warp_insts += setup_slots_ * warps_;
     }
-    if (count > 0) n += access(c_.output, launch_.buffers.back().base, MemDir::kStore, first, count, out.subspan(n));
+    const std::uint64_t stored = !casts_ ? count : last ? in_cta : 0;
+    if (stored > 0) {
+      n += access(c_.output, launch_.buffers.back().base, MemDir::kStore, casts_ ? start : first, stored,
+                  out.subspan(n));
+    }
     ++step;
     return n;
   }
 
  private:
+  /// CTAs after which columns of an input start on new lines; 1 where operands are read in the output's order.
+  [[nodiscard]] std::uint64_t repeats_every() const {
+    std::uint64_t ctas = 1;
+    for (const Operand& o : c_.inputs) {
+      if (o.access != OperandAccess::kTransposed) continue;
+      constexpr std::uint64_t kLineBits = 1024;
+      ctas = std::max(ctas, ceil_div(kLineBits / bits_of(o.type) * o.extent, span_));
+    }
+    return ctas;
+  }
+
   static void wait_for(Operation& op, std::uint64_t loads) {
     if (loads > 0) op.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
+  }
+
+  /// What a functor in fp32 needs besides: operands and results of 16 bits are converted.
+  [[nodiscard]] Arithmetic conversions() const {
+    if (c_.order == ThreadOrder::kUnrolled && c_.casts) return {};  // the cast's switch converts too
+    Arithmetic convert;
+    if (c_.functor == Functor::kCopy) {
+      for (const Operand& o : c_.inputs) convert = convert + conversion(o.type, c_.output.type);
+    } else if (bits_of(c_.output.type) == 16) {
+      convert = static_cast<double>(c_.inputs.size()) * conversion(c_.output.type, DataType::kFp32);
+      if (c_.functor != Functor::kFill) convert = convert + conversion(DataType::kFp32, c_.output.type);
+    }
+    return convert;
+  }
+
+  [[nodiscard]] double setup() const {
+    const auto inputs = static_cast<double>(c_.inputs.size());
+    switch (c_.order) {
+      case ThreadOrder::kStrided:
+        return kStridedSetup;
+      case ThreadOrder::kUnrolled:
+        return c_.casts ? kCastSetup : kUnrolledSetup;
+      case ThreadOrder::kVectorized:
+        break;
+    }
+    return inputs > 0 ? kVectorizedSetup + kVectorizedPerInput * inputs : kFillSetup;
   }
 
   /// The arithmetic of one step.
   void build_compute() {
     const FunctorCost& cost = cost_of(c_.functor);
     const double per_thread = static_cast<double>(c_.elements_per_thread) / static_cast<double>(steps_);
-    double setup = kVectorizedSetup;
-    double extra = 0;
+    const bool binary = c_.functor == Functor::kAdd || c_.functor == Functor::kMul;
+    double before = setup() + cost.scalars + (binary && c_.inputs.size() == 1 ? 1 : 0);  // the other operand, a scalar
     std::uint32_t wavefronts = kWavefrontsPerWarp;
-    double tensor_counted = 0;
-    if (c_.order == ThreadOrder::kUnrolled) {
-      setup = kUnrolledSetup;
-      extra = (c_.casts ? kCastPerElement : kUnrolledPerElement) * per_thread;
-      if (c_.casts) wavefronts = kCastWavefronts;
+    double tensor_counted = cost.fp16_moves * per_thread;
+    Arithmetic work = per_thread * (Arithmetic{.fma = cost.fma, .alu = cost.alu, .mufu = cost.mufu} + conversions());
+    if (casts_) {
+      between_loads_ = compute_operation(offset_code(kCastPerLoad), warps_);
+      work = offset_code(kCastPerStore * static_cast<double>(steps_));
+      wavefronts = kCastWavefronts;
+    } else if (c_.order == ThreadOrder::kUnrolled) {
+      work = work + offset_code(kUnrolledPerElement * per_thread);
     } else if (c_.order == ThreadOrder::kStrided) {
-      setup = kStridedSetup;
-      extra = kStridedPerElementDim * per_thread * c_.dims;
-      tensor_counted = kStridedTensorCounted * per_thread;
-      if (c_.functor == Functor::kWhere) {
+      const bool where = c_.functor == Functor::kWhere;  // of three operands, one a scalar
+      const std::size_t operands = c_.inputs.size() + (where ? 2 : 1);
+      work = work + offset_code(strided_instructions(operands, c_.dims) * per_thread);
+      tensor_counted += kStridedTensorCounted * per_thread;
+      if (where) {
         tensor_counted += (c_.dims - 1.0) / static_cast<double>(steps_);
         wavefronts = c_.dims + 1;
       }
     }
-    double convert = 0;
-    if (c_.order != ThreadOrder::kUnrolled || !c_.casts) {  // the cast's switch converts too
-      if (c_.functor == Functor::kCopy) {
-        for (const Operand& o : c_.inputs) convert += conversion(o.type, c_.output.type);
-      } else if (bits_of(c_.output.type) == 16) {  // arithmetic is in fp32
-        convert = static_cast<double>(c_.inputs.size()) + (c_.functor == Functor::kFill ? 0 : 0.5);
-      }
-    }
-    if (c_.functor == Functor::kFill && bits_of(c_.output.type) < 32) extra += kPackedFill;
-    Arithmetic work = per_thread * Arithmetic{.fma = cost.fma, .alu = cost.alu + convert, .mufu = cost.mufu} +
-                      Arithmetic{.alu = extra};
+    if (c_.functor == Functor::kFill && bits_of(c_.output.type) < 32) work.alu += kPackedFill;
     if (c_.counted) {
-      setup = c_.counted->other;
+      before = c_.counted->other;
       work = *c_.counted;
       work.other = 0;
     }
-    setup_slots_ = rounded(setup);
+    setup_slots_ = rounded(before);
     compute_ = compute_operation(work, warps_);
-    work.chain = issue_chain(work.total() + setup);
-    first_chain_ = compute_operation(work, warps_).dependent_latency;
+    Arithmetic first = work;
+    first.chain = issue_chain(work.total() + before);
+    setup_chain_ = compute_operation(first, warps_).dependent_latency - compute_.dependent_latency;
     compute_.pc = 2;
     compute_.smem_read_wavefronts = rounded(static_cast<double>(wavefronts * warps_) / static_cast<double>(steps_));
     compute_.tensor_insts = rounded(tensor_counted * warps_) + c_.counted_tensor * warps_;
+    between_loads_.pc = 4;
+    between_loads_.smem_read_wavefronts = compute_.smem_read_wavefronts;
+  }
+
+  /// What a warp waits for branches beyond its own instructions; nothing is issued meanwhile.
+  static Operation branching(const Operation& code) {
+    Operation op;
+    op.kind = OpKind::kCompute;
+    op.pipe = Pipe::kAlu;
+    op.pc = code.pc;
+    op.issue_slots = 0;
+    op.dependent_latency = rounded(issue_chain(code.issue_slots, kCastClocks) - issue_chain(code.issue_slots));
+    return op;
   }
 
   [[nodiscard]] Operation base_op(MemDir dir, std::uint32_t instructions) const {
@@ -178,7 +268,7 @@ class Elementwise final : public TraceSource {
     const std::uint32_t vector = c_.order == ThreadOrder::kVectorized ? c_.vector : 1;
     const auto lane_bytes = std::max(1U, static_cast<std::uint32_t>(vector * bits / 8));
     const std::uint32_t split = (lane_bytes + kMaxLaneBytes - 1) / kMaxLaneBytes;
-    const std::uint32_t groups = c_.elements_per_thread / static_cast<std::uint32_t>(steps_) / vector;
+    const auto groups = static_cast<std::uint32_t>(ceil_div(count, std::uint64_t{c_.block} * vector));
     const std::uint32_t instructions = groups * split;
     const auto bytes_at = [&](std::uint64_t element) { return element * bits / 8; };
     switch (o.access) {
@@ -291,12 +381,14 @@ class Elementwise final : public TraceSource {
   ElementwiseConfig c_;
   Launch launch_;
   Operation compute_;
+  Operation between_loads_;  ///< casts: from a load's data to the next load
+  bool casts_ = false;
   std::uint32_t warps_ = 4;
   std::uint64_t span_ = 1024;
   std::uint64_t steps_ = 1;       ///< that a thread's elements are taken in, one after another
   std::uint32_t max_pieces_ = 8;  ///< operations that one operand of a step may take
   std::uint32_t setup_slots_ = 0;
-  std::uint32_t first_chain_ = 0;  ///< of the first step's arithmetic and the set-up
+  std::uint32_t setup_chain_ = 0;  ///< that the set-up adds to the first step's arithmetic
 };
 
 }  // namespace

@@ -7,16 +7,17 @@
 namespace strata {
 namespace {
 
-// Origins. copy, fill, mul: nothing or one instruction. compare: isneginf on fp32 takes 43 warp instructions for 8
-// elements; 4 loads and stores and 17 of set-up leave 22. add: 59 for 8 bf16 elements; 3 loads and stores, 17 of set-up
-// and 20 of conversion leave 19 (alpha and its conversion). where: 7 more than an add of the strided kernel. All from
-// calibration rows of PyTorch's kernels. silu and gelu: inferred from the arithmetic, x / (1 + exp(-x)) with the
-// full-precision division and x * normcdf(x) through erff's two polynomials.
+// Counted in the SASS (sm_90) of PyTorch's kernels, calibration rows. compare: isneginf, two comparisons, selections
+// and merging of four bytes, 23 instructions for 8 elements. where: the comparison and the choice of one operand. silu:
+// x / (1 + exp(-x)) with the full-precision division, whose range check is a special-function instruction, and the
+// branch to its slow path. gelu: erff's two polynomials, 207 instructions for 8 elements; their split is inferred.
 constexpr std::array kCosts = {
-    FunctorCost{"copy", 0, 0, 0, 0},    FunctorCost{"fill", 0, 0, 0, 0},       FunctorCost{"add", 1, 1.375, 0, 1},
-    FunctorCost{"mul", 1, 0, 0, 1},     FunctorCost{"compare", 0, 2.75, 0, 0}, FunctorCost{"negate", 0, 1, 0, 1},
-    FunctorCost{"where", 0, 6.5, 0, 0}, FunctorCost{"silu", 8, 6, 2, 4},       FunctorCost{"gelu", 14, 12, 1, 20},
-    FunctorCost{"fma", 1, 0, 0, 2},     FunctorCost{"other", 2, 2, 0, 2},
+    FunctorCost{"copy", 0, 0, 0, 0},        FunctorCost{"fill", 0, 0, 0, 0},
+    FunctorCost{"add", 1, 0, 0, 1, 1},  // alpha
+    FunctorCost{"mul", 1, 0, 0, 1},         FunctorCost{"compare", 0, 2.875, 0, 0},
+    FunctorCost{"negate", 0, 1, 0, 1},      FunctorCost{"where", 0, 2, 0, 0},
+    FunctorCost{"silu", 12, 5, 3, 4, 0, 1}, FunctorCost{"gelu", 14, 10.875, 1, 20, 0, 0.25},
+    FunctorCost{"fma", 1, 0, 0, 2, 1},      FunctorCost{"other", 2, 2, 0, 2},
 };
 
 struct Pattern {

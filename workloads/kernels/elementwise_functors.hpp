@@ -14,7 +14,9 @@ struct FunctorCost {
   double fma;
   double alu;
   double mufu;
-  double fp32_flops;  ///< useful floating-point operations, for the roofline
+  double fp32_flops;      ///< useful floating-point operations, for the roofline
+  double scalars = 0;     ///< constants that a thread loads once
+  double fp16_moves = 0;  ///< constants per element that the FP16 pipe moves, part of `fma`
 };
 
 [[nodiscard]] const FunctorCost& cost_of(Functor f);

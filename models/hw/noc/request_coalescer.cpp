@@ -15,6 +15,8 @@ RequestCoalescer::RequestCoalescer(Context& context, std::vector<std::uint16_t> 
   for (const std::uint16_t g : group_of_sm_) {
     groups = std::max(groups, static_cast<std::uint16_t>(g + 1));
   }
+  const L2Config& l2 = context.config->l2;
+  intake_.assign(static_cast<std::size_t>(l2.partitions), Resource(context.time.l2, l2.slices / l2.partitions));
   table_.resize(std::size_t{groups} * kEntries);
 }
 

@@ -2,11 +2,13 @@
 /// outstanding.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "models/hw/common/context.hpp"
 #include "sim/base/prefetch.hpp"
+#include "sim/timing/resource.hpp"
 
 namespace strata {
 
@@ -30,6 +32,18 @@ class RequestCoalescer {
   /// A guess, without side effects, whether merge() will return kNew.
   [[nodiscard]] bool likely_new(const Chunk& chunk) const {
     return !present_ || table_[slot_of(chunk)].line != chunk.pattern.first;
+  }
+  /// When the coalescer takes the chunk's requests. There is a unit before every slice, which takes a line's request in
+  /// a cycle whether it merges or not: requests queue before the coalescer, where they hold no others' window open.
+  Tick admit(const Chunk& chunk) {
+    const Tick now = context_.now();
+    if (!present_) {
+      return now;
+    }
+    Resource& units = intake_[chunk.partition];
+    const Tick at = std::max(now, units.next_free());
+    units.reserve(at, chunk.count);
+    return at;
   }
   Outcome merge(std::uint32_t chunk);
   /// The chunk's reply passes at its `ready`: appends those that ride on it to riders().
@@ -55,6 +69,7 @@ class RequestCoalescer {
   Context& context_;
   std::vector<std::uint16_t> group_of_sm_;
   std::vector<Entry> table_;
+  std::vector<Resource> intake_;  ///< of each side of the L2, its units together
   std::vector<std::uint32_t> riders_;
   bool present_;
   std::uint32_t merge_limit_;

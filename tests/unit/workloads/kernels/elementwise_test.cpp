@@ -104,3 +104,98 @@ TEST_CASE("elementwise: bad options name the option, the value and what is allow
   CHECK_THAT(error_of({{"rows", "1000000"}, {"cols", "1000000"}}), Catch::Contains("GiB"));
   CHECK_THAT(error_of({{"rows", "1099511627776"}, {"cols", "1099511627776"}}), Catch::Contains("GiB"));
 }
+
+namespace {
+
+/// Instructions that a warp executes in a grid of whole CTAs.
+double instructions_per_warp(const ElementwiseConfig& c) {
+  const auto source = make_elementwise(c);
+  std::uint64_t count = 0;
+  test::walk_cta(*source, 0, [&](const StreamId&, const Operation& op) { count += op.warp_insts; });
+  return static_cast<double>(count) / 4;
+}
+
+}  // namespace
+
+TEST_CASE("elementwise: instructions of a warp are those of PyTorch's kernels", "[workloads][elementwise]") {
+  ElementwiseConfig c;
+  c.elements = 1 << 20;
+  const Operand fp32;
+  const Operand bf16{.type = DataType::kBf16};
+  SECTION("vectorized: executed counts of sm_90") {
+    c.inputs = {fp32, fp32};
+    c.functor = Functor::kAdd;
+    CHECK(instructions_per_warp(c) == 34);
+    c.functor = Functor::kMul;
+    CHECK(instructions_per_warp(c) == 33);
+    c.inputs = {fp32};  // the other operand is a constant
+    CHECK(instructions_per_warp(c) == 29);
+    c.vector = 8;
+    c.inputs = {bf16, bf16};
+    c.output = bf16;
+    c.functor = Functor::kAdd;
+    CHECK(instructions_per_warp(c) == 59);
+    c.inputs = {bf16};
+    c.functor = Functor::kSilu;
+    CHECK(instructions_per_warp(c) == 194);
+    c.inputs = {fp32};
+    c.functor = Functor::kCopy;
+    CHECK(instructions_per_warp(c) == 23);
+  }
+  SECTION("strided: by dimensions and operands") {
+    c.order = ThreadOrder::kStrided;
+    c.vector = 1;
+    c.dims = 2;
+    c.elements_per_thread = 4;
+    c.inputs = {bf16};
+    c.output = bf16;
+    CHECK(instructions_per_warp(c) == 170);
+    c.elements_per_thread = 2;
+    CHECK(instructions_per_warp(c) == 90);
+    c.functor = Functor::kAdd;
+    c.output = fp32;
+    c.inputs = {fp32, fp32};
+    CHECK(instructions_per_warp(c) == 111);
+  }
+}
+
+TEST_CASE("elementwise: a cast waits for each load before the next and stores at the end", "[workloads][elementwise]") {
+  ElementwiseConfig c;
+  c.elements = 512 + 130;
+  c.order = ThreadOrder::kUnrolled;
+  c.casts = true;
+  c.vector = 1;
+  c.elements_per_thread = 4;
+  c.inputs = {Operand{.type = DataType::kBf16}};
+  const auto source = make_elementwise(c);
+  std::vector<std::uint32_t> waits;
+  std::uint32_t loads = 0;
+  std::uint64_t instructions = 0;
+  const auto look = [&](const StreamId&, const Operation& op) {
+    instructions += op.warp_insts;
+    if (op.kind == OpKind::kMemory) loads += op.mem.dir == MemDir::kLoad ? 1 : 0;
+    if (op.kind == OpKind::kCompute && op.issue_slots > 0) waits.push_back(op.waits[0].count);
+  };
+  test::walk_cta(*source, 0, look);
+  CHECK(waits == std::vector<std::uint32_t>{1, 2, 3, 4});
+  CHECK(static_cast<double>(instructions) / 4 == Approx(207).epsilon(0.005));
+  waits.clear();
+  test::walk_cta(*source, 1, look);  // 130 elements: the second load is a ragged one
+  CHECK(waits == std::vector<std::uint32_t>{1, 2});
+  CHECK(test::trace_totals(*source).stored_sectors == (512 + 130) * 4 / 32 + 1);
+}
+
+TEST_CASE("elementwise: a transpose repeats with the columns of a line", "[workloads][elementwise]") {
+  ElementwiseConfig c;
+  c.elements = 4096 * 1024;
+  c.order = ThreadOrder::kStrided;
+  c.vector = 1;
+  c.elements_per_thread = 4;
+  c.output = Operand{.type = DataType::kBf16};
+  c.inputs = {c.output};
+  CHECK(make_elementwise(c)->launch().repeats_every == 1);
+  c.inputs[0].access = OperandAccess::kTransposed;
+  c.inputs[0].extent = 4096;
+  c.inputs[0].inner = 1024;
+  CHECK(make_elementwise(c)->launch().repeats_every == 64 * 4096 / 512);
+}

@@ -56,6 +56,20 @@ TEST_CASE("LRC: at most merge_limit requesters share one request", "[lrc]") {
   }
 }
 
+TEST_CASE("LRC: each unit of a side takes a request per cycle, merged or not", "[lrc]") {
+  Bench b;  // 40 slices a side
+  const auto admitted = [&b](std::uint32_t first, std::uint8_t partition) {
+    Chunk& c = b.context.chunks[b.request(0, first)];
+    c.count = 16;
+    c.partition = partition;
+    return b.coalescer.admit(c);
+  };
+  for (Tick i = 0; i < 10; ++i) CHECK(admitted(100, 0) == i * 16 * b.context.time.l2 / 40);
+  CHECK(admitted(100, 1) == 0);
+  Bench none({"lrc.present=0"});
+  for (int i = 0; i < 3; ++i) CHECK(none.coalescer.admit(none.context.chunks[none.request(0, 100)]) == 0);
+}
+
 TEST_CASE("LRC: requests of different GPCs do not merge", "[lrc]") {
   Bench b;
   CHECK_FALSE(b.merges(b.request(0, 100)));
