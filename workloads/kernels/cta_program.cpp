@@ -21,6 +21,8 @@ std::uint64_t coordinate(const Launch& launch, std::uint64_t cta, CtaAxis axis) 
       return cta / launch.grid.x % launch.grid.y;
     case CtaAxis::kZ:
       return cta / launch.grid.x / launch.grid.y;
+    case CtaAxis::kYZ:
+      return cta / launch.grid.x;
     case CtaAxis::kNone:
       break;
   }

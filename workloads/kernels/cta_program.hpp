@@ -12,7 +12,7 @@
 
 namespace strata {
 
-enum class CtaAxis : std::uint8_t { kX, kY, kZ, kNone };
+enum class CtaAxis : std::uint8_t { kX, kY, kZ, kYZ, kNone };  ///< kYZ: all of y, then the next z
 
 /// The elements of one trip of a loop, the same for all its accesses. Rows and columns out of range are left out.
 struct CtaTile {

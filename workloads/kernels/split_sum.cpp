@@ -286,23 +286,23 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   CtaProgram p;
   Launch& l = p.launch;
   const SplitBuffers buffers = place(c, 2, l);
-  l.grid = Dim3{1, static_cast<std::uint32_t>(c.rows), 1};
+  l.grid = Dim3{1, static_cast<std::uint32_t>(c.rows / c.batch), c.batch};
   l.block.x = kWarps * kWarpLanes;
   l.smem_dynamic_bytes = kWarps * c.head_dim * 4 + 64;
   l.code_bytes = 4096;
   CtaLoop first;
-  first.tile = rows_tile(c, CtaAxis::kY, 1);
+  first.tile = rows_tile(c, CtaAxis::kYZ, 1);
   CtaStep setup = arithmetic_step(kLeanSetup, 30, kWarps, false);
   setup.op.smem_read_wavefronts = 3 * kWarps;
   setup.op.tensor_insts = kLeanTensorCounted;
   first.steps = {setup};
   // Maximum and denominator of every split, each in a sector of its own, and the outputs.
   CtaLoop statistics;
-  statistics.tile = parts_tile(2 * c.splits, c.rows, 1, 1, CtaAxis::kY);
+  statistics.tile = parts_tile(2 * c.splits, c.rows, 1, 1, CtaAxis::kYZ);
   statistics.steps = {access_step(MemDir::kLoad, buffers.statistics, 32, c.rows * 4, 2, kWarps)};
   const double vectors = static_cast<double>(c.head_dim) * c.splits / (4.0 * kWarps * kWarpLanes);
   CtaLoop partials;
-  partials.tile = parts_tile(c.splits, c.rows, c.head_dim, 1, CtaAxis::kY);
+  partials.tile = parts_tile(c.splits, c.rows, c.head_dim, 1, CtaAxis::kYZ);
   partials.steps = {access_step(MemDir::kLoad, buffers.partials, 32, c.rows * c.head_dim * 4, vectors, kWarps)};
   p.loops = {first, statistics, partials};
   CtaLoop scale = first;
@@ -315,7 +315,7 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   sum.op.smem_write_wavefronts = rounded(4 * vectors * kWarps);
   sum.op.smem_read_wavefronts = 6 * kWarps;
   CtaLoop outputs;
-  outputs.tile = rows_tile(c, CtaAxis::kY, c.head_dim);
+  outputs.tile = rows_tile(c, CtaAxis::kYZ, c.head_dim);
   outputs.steps = {sum, access_step(MemDir::kStore, buffers.output, bits, c.head_dim * bits / 8, 0.5, kWarps)};
   p.loops.push_back(outputs);
   return make_cta_program(std::move(p));

@@ -37,7 +37,8 @@ struct PartsSumConfig {
 
 /// Sums of attention outputs, each weighted by its part of the softmax denominator.
 struct AttentionSplitConfig {
-  std::uint64_t rows = 0;  ///< batch x heads x queries
+  std::uint64_t rows = 0;   ///< batch x heads x queries
+  std::uint32_t batch = 1;  ///< z of cuDNN's grid
   std::uint32_t head_dim = 128;
   std::uint32_t splits = 4;
   DataType output = DataType::kBf16;

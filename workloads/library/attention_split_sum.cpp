@@ -100,6 +100,7 @@ BuiltKernel make_lean(const LaunchRow& row, const TargetFacts& target) {
   const AttentionShape s = attention_shape_of(row);
   AttentionSplitConfig c;
   c.rows = rows_of(s);
+  c.batch = s.batch;
   c.head_dim = s.head_dim;
   c.output = s.dtype;
   const std::uint64_t tiles = std::max<std::uint64_t>(1, std::uint64_t{s.batch} * s.heads * ceil_div(s.q_len, 16));

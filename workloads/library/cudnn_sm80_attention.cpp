@@ -41,6 +41,17 @@ void check_tile(const CudnnFlashName& name) {
   }
 }
 
+/// Few queries of grouped heads run as one tile of a K/V head. Recorded: 32 heads of 8 K/V heads, one query, launch a CTA
+/// for each K/V head and split, and read keys and values once.
+void pack_group(AttentionShape& shape, std::uint32_t tile_rows) {
+  const std::uint32_t group = shape.heads / shape.kv_heads;
+  if (group > 1 && shape.q_len == 1 && group <= tile_rows) {
+    shape.heads = shape.kv_heads;
+    shape.q_len = group;
+    shape.causal = false;  // every query is the last one
+  }
+}
+
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   FlashMmaConfig c;
   c.name = canonical_kernel_name(row.kernel);
@@ -52,6 +63,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   }
   check_attention_shape(c.shape, target, 32, 256);
   c.block_m = name.tile[0];
+  const std::string shape_text = to_string(c.shape);
+  pack_group(c.shape, c.block_m);
   c.block_n = name.tile[1];
   c.warps = name.warps[0] * name.warps[1];
   c.warps_share_rows = name.warps[1] > 1;
@@ -68,7 +81,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);
   built.description = fmt::format("cuDNN mma.sync attention forward, {}, tile {}x{}, {} splits of the keys",
-                                  to_string(c.shape), c.block_m, c.block_n, c.splits);
+                                  shape_text, c.block_m, c.block_n, c.splits);
   return built;
 }
 

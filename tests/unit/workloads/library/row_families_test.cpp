@@ -152,6 +152,7 @@ TEST_CASE("triangle, split-K and attention sums: names and sizes", "[workloads][
   const std::string lean = "void cudnn::fusion::lean_reduction_kernel<false, false, false>(void*, float*)";
   CHECK(family_of(lean) == "lean_reduction");
   CHECK(grid_of(row_of("attention", "1,32,32,1,2048,128,0,cudnn", lean)) == Dim3{1, 32, 1});
+  CHECK(grid_of(row_of("attention", "8,32,8,1,4096,128,0,cudnn", lean)) == Dim3{1, 32, 8});  // recorded, H200
 }
 
 TEST_CASE("elementwise names: strided transposes, many inputs, older arrays", "[workloads][elementwise][library]") {
