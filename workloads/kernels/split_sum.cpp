@@ -24,6 +24,7 @@ constexpr double kSplitKBefore = 8;
 constexpr double kSplitKVisit = 16;
 constexpr double kSplitKAfter = 24;
 constexpr double kSplitKConstants = 4;
+constexpr std::uint32_t kSplitKQueued = 10;  ///< S2R, LDC and predicated LDG of every warp: they issue as the LSU's do
 constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
 
 /// Loads in flight of a thread, batch after batch: sixteen splits at a time in two parts while more than twelve are
@@ -117,6 +118,10 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   }
   CtaProgram p;
   Launch& l = p.launch;
+  // Warps do not meet: four at a time, one on each SMSP.
+  constexpr std::uint32_t kGroupWarps = 4;
+  const std::uint32_t groups = warps / kGroupWarps;
+  if (warps % kGroupWarps == 0 && c.block_rows % groups == 0) p.groups = groups;
   l.name = c.name;
   l.family = "splitk_sum";
   const std::uint64_t blocks = ceil_div(c.rows, c.block_rows);
@@ -145,10 +150,14 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   CtaLoop rows = setup;
   CtaStep all = arithmetic_step(kSplitKEveryWarp, issue_chain(kSplitKEveryWarp), warps, false);
   all.op.smem_read_wavefronts = 4 * warps;
+  all.op.pipe = Pipe::kLsu;
+  all.op.pipe_work = kSplitKQueued;
   all.whole = true;
   setup.steps = {all};
   p.loops = {setup};
-  CtaStep scaled = arithmetic_step(kSplitKAfter, 20, warps, false);
+  // Each batch reads a constant for its addresses, and so does the store.
+  const CtaStep constant = arithmetic_step(0, kSharedSteps, warps, false);
+  CtaStep scaled = arithmetic_step(kSplitKAfter, 20 + kSharedSteps, warps, false);
   scaled.op.smem_read_wavefronts = c.active_wavefronts * warps;
   scaled.op.tensor_insts = warps;
   Arithmetic add = kSplitKAdd;
@@ -164,7 +173,7 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
     p.loops.push_back(rows);
     std::uint32_t next = 0;
     for (const std::uint32_t loads : splitk_batches(c.splits)) {
-      rows.steps.clear();
+      rows.steps = {constant};
       for (std::uint32_t s = 0; s < loads; ++s, ++next) {
         rows.steps.push_back(
             access_step(MemDir::kLoad, partials + next * matrix + first * pitch, bits, pitch, 1, warps));

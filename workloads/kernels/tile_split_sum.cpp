@@ -51,8 +51,7 @@ std::unique_ptr<TraceSource> make_tile_split_sum(const TileSplitSumConfig& c) {
   l.work.compulsory_write_bytes = static_cast<double>(elements * bits / 8);
   l.work.fp32_flops = static_cast<double>(elements * c.splits);
   const double results = static_cast<double>(c.tile_m) * c.tile_n / (c.warps * kLanes);
-  l.code_bytes = kInstructionBytes *
-                 rounded(kBefore + kSplit + kBehind + (2 + kBehindResult) * results);
+  l.code_bytes = kInstructionBytes * rounded(kBefore + kSplit + kBehind + (2 + kBehindResult) * results);
   CtaLoop tile;
   tile.tile.rows = c.tile_m;
   tile.tile.rows_total = c.m;
