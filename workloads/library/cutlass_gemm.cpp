@@ -119,21 +119,16 @@ void take_raster(GemmCtaConfig& config) {
   config.raster_padded = true;
 }
 
-/// Slices leave partials in the kernel's output type, which a launch of its own adds up, where these fit the workspace
-/// of 32 MiB that PyTorch gives cuBLAS on Hopper; otherwise each adds to C in its turn (semaphores). Slices are as
+/// Partials are of the kernel's output type; accumulators always go to a launch that adds them up. Slices are as
 /// GemmUniversal cuts K: even, rounded up to 128 bits.
 void take_split(const LaunchRow& row, GemmCtaConfig& config) {
   constexpr std::uint64_t kSliceAlignBits = 128;
-  constexpr std::uint64_t kWorkspaceBytes = std::uint64_t{32} << 20;
   const GemmProblem& p = config.problem;
   config.split_k = split_k_of(row, p);
   if (config.split_k == 1) return;
   const bool accumulators = p.output == DataType::kFp32 || p.output == DataType::kInt32;
   config.partial_bytes = bits_of(p.output) / 8;
-  const std::uint64_t partials =
-      static_cast<std::uint64_t>(p.m * p.n * p.batch) * config.split_k * config.partial_bytes;
-  config.split_reduction =
-      accumulators || partials <= kWorkspaceBytes ? SplitKReduction::kPartials : SplitKReduction::kInPlace;
+  config.split_reduction = accumulators ? SplitKReduction::kPartials : split_reduction_of(config);
   const std::uint64_t align = kSliceAlignBits / bits_of(p.input);
   const std::uint64_t even = ceil_div(static_cast<std::uint64_t>(p.k), config.split_k);
   config.slice_k = static_cast<std::uint32_t>(ceil_div(even, align) * align);

@@ -38,6 +38,7 @@ void take_launch(const LaunchRow& row, const XmmaName& name, GemmCtaConfig& conf
   config.raster = RasterDirection::kAlongM;  // recorded grids: x counts the tiles along M
   config.raster_group = 1;
   config.split_k = split_k_of(row, config.problem);
+  if (config.split_k > 1) config.split_reduction = split_reduction_of(config);
   if (name.align_elements != 0) {
     config.access_limit_bytes = std::clamp(name.align_elements * bits_of(name.input) / 8, 1U, 16U);
   }
