@@ -75,12 +75,11 @@ void take_tile(const CutlassName& name, GemmCtaConfig& config) {
   config.stores_pieces = true;
   config.loads_amid = !name.simt;  // SASS of three kernels: 55, 58 and 16 of 128, 128 and 32 HMMA stand before the LDG
   // An access of the epilogue brings address, predicate and conversion with it: 10.6 instructions an accumulator where
-  // each is stored alone (executed SASS of two such kernels, cuBLAS 13.0), 3.5 where eight are (recorded launches).
+  // each is stored alone and narrowed, 9.0 where it is not narrowed (executed SASS of three such kernels, cuBLAS 13.0),
+  // 3.5 where eight are stored at once (recorded launches).
   constexpr std::uint32_t kPerElement = 26;
-  constexpr std::uint32_t kPerAccess = 80;
-  if (!name.simt) {
-    config.costs.per_element_tenths = kPerElement + kPerAccess / std::clamp(name.align, 1U, 8U);
-  }
+  const std::uint32_t per_access = config.problem.output == DataType::kFp32 ? 64 : 80;
+  config.costs.per_element_tenths = kPerElement + per_access / std::clamp(name.align, 1U, 8U);
 }
 
 /// Instructions of copies narrower than 16 B, by executed SASS (cuBLAS 13.0). The predicates of all copies are worked
@@ -105,8 +104,9 @@ void take_copy_costs(const CutlassName& name, std::uint32_t warps, GemmCtaConfig
   }
   if (config.copy != GemmCopy::kRegisters) {
     // LDS that are predicated off stand before groups of cp.async: 33, 45 and 24 a K tile for 16, 12 and 12 vectors of
-    // 16 B (cuBLAS 13.0), about one a vector by the wavefronts of an int8 kernel of cuBLAS 12.
-    costs.void_reads_tenths = 10;
+    // 16 B (cuBLAS 13.0). The wavefronts of an int8 kernel of cuBLAS 12 leave room for half of one a vector. Taken
+    // between both, nearer to the older.
+    costs.void_reads_tenths = 7;
   }
 }
 
@@ -175,6 +175,11 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const Cut
   if (!cut_warps(config, warps, 8, 8)) {
     refuse_warps(config, warps);
   }
+  // Wavefronts of two recorded launches, one with one operand turned and one with both: 3 an LDS.128 as in sm80_xmma
+  // kernels, 4.7 a turned copy as in the ladder's, and conflicts where C is staged.
+  config.lds_wavefronts = 3;
+  config.costs.turned_copy_tenths = 47;
+  config.costs.epilogue_conflict_ways = 2;
   spread_lanes(config);
   return build_gemm(config, target);
 }

@@ -67,6 +67,10 @@ BuiltKernel make_ffma(const LaunchRow& row, const TargetFacts& target, const Xmm
   take_launch(row, name, config);
   take_warps(row, name, 8, config);
   take_epilogue(config.costs);
+  // Wavefronts by SASS of six launches (Nsight Compute, H200): 3.0 an LDS.128 (3.3 in warps of 64x64), 3.3 to 3.8 a
+  // cp.async of a tile that is turned.
+  config.lds_wavefronts = 3;
+  config.costs.turned_copy_tenths = 34;
   spread_lanes(config);
   return build_gemm(config, target);
 }

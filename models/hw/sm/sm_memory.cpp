@@ -13,9 +13,10 @@ namespace strata {
 
 namespace {
 
-/// What a sector that comes for lanes which lie apart takes of the data path, beside its wavefronts: fills write 64 B a
-/// clk. Clk of an instruction on an H200 less its wavefronts: 1.0 to 1.4 for 2 B lanes 16 B apart (2.5 sectors), 1.7 to
-/// 2.9 for 4 B lanes (4 to 4.5 sectors), of LDG and of cp.async alike.
+/// What a sector that comes through L1 for lanes which lie apart, or for cp.async, takes of the data path beside its
+/// wavefronts: fills write 64 B a clk. An fp32 GEMM that keeps the path busy all the time (64x64 tiles) shows the same.
+/// Clk of an instruction on an H200 less its wavefronts: 1.0 to 1.4 for 2 B lanes 16 B apart (2.5 sectors), 1.7 to 2.9
+/// for 4 B lanes (4 to 4.5 sectors), of LDG and of cp.async alike.
 constexpr std::uint32_t kFillPathBytes = 64;
 
 /// A load whose lanes are apart within the rows of a box.
@@ -274,6 +275,8 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
     if (to_smem) {
       counters.add(Counter::kSmemWavefronts, static_cast<std::uint64_t>(bytes / config().smem.read_bytes_per_cycle));
     }
+  } else if (to_smem && use_l1) {
+    loaded.path_bytes = kFillPathBytes;
   }
   loaded.done_at = std::max({lsu_done, tags_done, data, issued}) + hit_latency;
   loaded.served = ServedBy::kL1;
@@ -390,7 +393,13 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
     }
   }
   if (const std::uint32_t path_bytes = context().transfers[transfer].path_bytes; path_bytes > 0) {
-    done = std::max(done, smem_read_.reserve(context().now(), std::int64_t{path_bytes} * sectors));
+    const std::int64_t work = std::int64_t{path_bytes} * sectors;
+    if (c.fills_smem) {
+      // Copies pass between the fragment reads of a tile, which take the path from the tile's start on, at its end.
+      smem_read_.reserve(0, work);
+    } else {
+      done = std::max(done, smem_read_.reserve(context().now(), work));
+    }
   }
   if (c.allocate_l1) {
     for (std::uint32_t i = 0; i < c.count; ++i) {
