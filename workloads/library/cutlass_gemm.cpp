@@ -91,7 +91,7 @@ void take_copy_costs(const CutlassName& name, std::uint32_t warps, GemmCtaConfig
                                (std::min(config.access_limit_bytes, kWideBytes) * 32 * warps);
   const std::uint32_t accumulators = name.tile_m * name.tile_n / (32 * warps);
   GemmCtaCosts& costs = config.costs;
-  if (config.copy == GemmCopy::kRegisters && config.access_limit_bytes < 4) {
+  if (config.copy == GemmCopy::kRegisters && config.access_limit_bytes < kWideBytes) {
     // 383, 323 and 231 instructions a K tile of 32 with 64, 48 and 32 LDG, of which 134, 100 and 138 are none of HMMA,
     // LDG, LDSM, STS or packing. Before the loop stand 684, 603 and 406; half of the accumulators are one CS2R each.
     costs.per_k_tile = 46;

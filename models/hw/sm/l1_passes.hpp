@@ -25,8 +25,11 @@ struct L1Passes {
   double apart = 0;     ///< wavefronts of one that misses or waits for a miss: each tag pass takes its own
 };
 
-/// @param copied  cp.async: the lanes' data go to chunks of 16 B of a swizzled tile, eight of them a wavefront
-[[nodiscard]] inline L1Passes l1_passes(std::span<const std::uint64_t> lanes, std::uint32_t lane_bytes, bool copied) {
+/// @param row_lanes  cp.async: lanes of a row of the tile, whose data go to chunks of 16 B of that row, swizzled by
+/// the
+///                     row; lanes of one chunk column go one after the other. 0 = to registers
+[[nodiscard]] inline L1Passes l1_passes(std::span<const std::uint64_t> lanes, std::uint32_t lane_bytes,
+                                        std::uint32_t row_lanes) {
   constexpr std::uint32_t kLineBytes = 128;
   constexpr std::uint32_t kLanes = 32;
   constexpr std::uint32_t kChunksOfWavefront = 8;
@@ -50,11 +53,15 @@ struct L1Passes {
   std::array<std::uint64_t, kLanes> group{};
   for (std::uint32_t pass = 0; pass < passes; ++pass) {
     std::size_t n = 0;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (pass_of_lane[i] == pass) group[n++] = lanes[i];
+    std::array<std::uint32_t, kChunksOfWavefront> written{};
+    for (std::uint32_t i = 0; i < lanes.size(); ++i) {
+      if (pass_of_lane[i] != pass) continue;
+      group[n++] = lanes[i];
+      if (row_lanes == 0) continue;
+      const std::uint32_t row = i / row_lanes;
+      ++written[(row * row_lanes + (i % row_lanes ^ row % row_lanes)) % kChunksOfWavefront];
     }
-    const auto written = static_cast<std::uint32_t>((n + kChunksOfWavefront - 1) / kChunksOfWavefront);
-    apart += std::max(bank_wavefronts(std::span(group).first(n), lane_bytes), copied ? written : 0);
+    apart += std::max(bank_wavefronts(std::span(group).first(n), lane_bytes), std::ranges::max(written));
   }
   return {static_cast<double>(std::max(passes, bank_wavefronts(lanes, lane_bytes))), static_cast<double>(apart)};
 }

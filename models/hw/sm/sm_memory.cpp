@@ -325,7 +325,8 @@ std::int64_t Sm::strided_path_bytes(const Operation& op, const Stream& stream, b
       at[l] = m.address + static_cast<std::uint64_t>((row + l / per_row) * m.row_pitch) +
               static_cast<std::uint64_t>(l % per_row * m.lane_pitch) + std::uint64_t{element} * m.lane_bytes;
     }
-    const L1Passes passes = l1_passes(std::span(at).first(lanes), m.lane_bytes, op.kind == OpKind::kCpAsync);
+    const L1Passes passes =
+        l1_passes(std::span(at).first(lanes), m.lane_bytes, op.kind == OpKind::kCpAsync ? per_row : 0);
     wavefronts += misses || op.kind == OpKind::kCpAsync ? passes.apart : passes.together;
   }
   return std::llround(wavefronts / kSamples * requests * config().smem.read_bytes_per_cycle);
