@@ -103,7 +103,7 @@ void OperandView::box(std::int64_t row0, std::uint32_t rows, std::int64_t k0, st
   }
 }
 
-GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t partials) {
+GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t partials, std::uint32_t partial_bytes) {
   GemmAddresses out;
   const auto batch = static_cast<std::uint64_t>(problem.batch);
   std::uint64_t next = kFirstAddress;
@@ -126,7 +126,7 @@ GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t partials) {
   };
   out.a = operand("A", problem.m, problem.a_k_contiguous);
   out.b = operand("B", problem.n, problem.b_k_contiguous);
-  out.c_element_bytes = partials > 1 ? 4 : bytes_of(problem.output);
+  out.c_element_bytes = partials > 1 ? partial_bytes : bytes_of(problem.output);
   out.c_pitch_bytes = problem.n * out.c_element_bytes;
   out.c_slice_bytes = problem.m * out.c_pitch_bytes;
   out.c_batch_bytes = out.c_slice_bytes * partials;

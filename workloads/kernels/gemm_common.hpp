@@ -75,10 +75,13 @@ struct GemmAddresses {
   std::int64_t c_batch_bytes = 0;  ///< between the results of successive products of a batch
   std::vector<Buffer> buffers;
 };
-/// @param partials  fp32 copies of C that split-K writes in place of C; 1 = the launch writes C itself
-[[nodiscard]] GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t partials);
+/// @param partials       copies of C that split-K writes in place of C; 1 = the launch writes C itself
+/// @param partial_bytes  of an element of such a copy
+[[nodiscard]] GemmAddresses place_gemm(const GemmProblem& problem, std::uint32_t partials,
+                                       std::uint32_t partial_bytes = 4);
 
-/// FLOPs and compulsory bytes; `partials` as in place_gemm(). fp32 and fp64 count as FMA-pipe work, others as tensor.
+/// FLOPs and compulsory bytes; `partials` as in place_gemm(), of fp32. fp32 and fp64 count as FMA-pipe work, others as
+/// tensor.
 [[nodiscard]] WorkTotals gemm_work(const GemmProblem& problem, std::uint32_t partials);
 
 enum class RasterDirection : std::uint8_t { kAlongM, kAlongN };

@@ -33,7 +33,7 @@ enum class GemmCopy : std::uint8_t {
 
 /// What the slices of split-K do with their results.
 enum class SplitKReduction : std::uint8_t {
-  kPartials,  ///< each writes its own fp32 copy of C; a launch of its own adds them up
+  kPartials,  ///< each writes its own copy of C; a launch of its own adds them up
   kInPlace,   ///< one after the other they read C, add and write it (semaphores)
 };
 
@@ -50,6 +50,7 @@ struct GemmCtaCosts {
   std::uint32_t uncounted_tensor = 0;        ///< tensor-pipe instructions of a warp that are no multiply-add
   /// Shared-memory wavefronts, in tenths, of a cp.async that turns its tile: its sectors fill rows of their own.
   std::uint32_t turned_copy_tenths = 0;
+  std::uint32_t void_reads_tenths = 0;  ///< LDS without effect (predicated off) that each 16 B of a lane's copies bring
 };
 
 struct GemmCtaConfig {
@@ -64,17 +65,21 @@ struct GemmCtaConfig {
   std::uint32_t stages = 4;
   GemmCopy copy = GemmCopy::kAuto;
   bool prefetch = true;                   ///< through registers: LDG of the next tile before this one is multiplied
+  bool loads_amid = false;                ///< through registers: LDG once half of this tile has been multiplied
   std::uint32_t access_limit_bytes = 16;  ///< widest access of a lane to A and B that the kernel was compiled for
   RasterDirection raster = RasterDirection::kAlongM;
   std::uint32_t raster_group = 8;  ///< tiles across the sweep
   bool raster_padded = false;      ///< the last group is launched whole: CTAs beyond C leave at once (CUTLASS)
   std::uint32_t split_k = 1;       ///< slices of K, each a CTA of its own
   SplitKReduction split_reduction = SplitKReduction::kPartials;
+  std::uint32_t partial_bytes = 4;  ///< of an element of those copies
   std::uint32_t slice_k_tiles = 0;  ///< K tiles of every slice but the last; 0 = they differ by at most one
+  std::uint32_t slice_k = 0;  ///< elements of K of every slice but the last, where they are no whole tiles; 0 = tiles
   /// The copies of a tile and their addresses come before its first multiply-add, as compilers leave them, and not
   /// among the multiply-adds.
   bool copies_first = false;
   bool reads_c = false;            ///< beta != 0: C is read before it is written
+  bool stores_pieces = false;      ///< a warp stores 32 accesses side by side, which may be less than a row of the tile
   std::uint32_t staged_bytes = 4;  ///< of an element of C in shared memory; 0 = stored from registers
   std::uint32_t store_pass_tenths =
       10;  ///< store instructions of a thread that each touch all of its sectors, in tenths
@@ -124,15 +129,17 @@ struct GemmCtaPlan {
   Operation load_a;                  ///< templates, of one stream
   Operation load_b;
   Operation multiply;
-  Operation lead;        ///< instructions between the barrier and the first multiply-add; kNop = none
-  Operation fragments;   ///< fragment loads that come before the multiply-adds; kNop = none
-  Operation sync;        ///< barrier between the streams once a tile is in shared memory
-  Operation stage_tile;  ///< STS of a tile that came through registers
-  Operation add_slices;  ///< accumulators of warp slices meet in shared memory
-  Operation write_c;     ///< accumulators to shared memory
-  Operation read_c;      ///< and back, in rows
-  Operation load_c;      ///< C before it is overwritten
+  Operation multiply_first;  ///< its part before the loads; kNop = none
+  Operation lead;            ///< instructions between the barrier and the first multiply-add; kNop = none
+  Operation fragments;       ///< fragment loads that come before the multiply-adds; kNop = none
+  Operation sync;            ///< barrier between the streams once a tile is in shared memory
+  Operation stage_tile;      ///< STS of a tile that came through registers
+  Operation add_slices;      ///< accumulators of warp slices meet in shared memory
+  Operation write_c;         ///< accumulators to shared memory
+  Operation read_c;          ///< and back, in rows
+  Operation load_c;          ///< C before it is overwritten
   Operation store_c;
+  std::uint32_t store_piece_bytes = 0;  ///< of a row that a store instruction covers; 0 = any, rows begin on sectors
   Launch launch;
 
   /// What a multiply-add waits for; fetch() sets the count.
@@ -162,6 +169,9 @@ void check_accumulators(const GemmCtaConfig& config, std::uint32_t limit, std::v
 
 /// Moves `instructions` of a warp and K tile out of plan.multiply into plan.lead, where `copies_first` says so.
 void lead_with(std::uint32_t instructions, GemmCtaPlan& plan);
+
+/// Divides plan.multiply into two halves, the loads between them, where `loads_amid` says so.
+void load_amid(GemmCtaPlan& plan);
 
 /// @param transposes_k  operands with K contiguous are transposed on their way into shared memory, one element a lane
 [[nodiscard]] GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k);

@@ -25,7 +25,7 @@ class Planner {
   Planner(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k)
       : registers_(registers), transposes_k_(transposes_k) {
     plan_.config = config;
-    plan_.addresses = place_gemm(config.problem, config.partials());
+    plan_.addresses = place_gemm(config.problem, config.partials(), config.partial_bytes);
   }
 
   GemmCtaPlan run() {
@@ -141,8 +141,9 @@ class Planner {
     op.mem.pattern = Pattern::kBox;
     op.mem.lane_bytes = static_cast<std::uint8_t>(lane);
     op.mem.policy = !registers && lane == 16 ? CachePolicy::kBypassL1 : CachePolicy::kDefault;
-    // A lane brings what it will store at once, element after element where the matrix is not aligned to more.
-    if (registers && !transposes_k_) op.mem.lane_pitch = kStagedBytes;
+    // A lane brings 16 B that lie side by side in shared memory, element after element where the matrix is not aligned
+    // to more.
+    if (!transposes_k_ && (registers || lane < kStagedBytes)) op.mem.lane_pitch = kStagedBytes;
   }
 
   void plan_loads() {
@@ -268,6 +269,11 @@ class Planner {
     store.mem.pattern = Pattern::kBox;
     store.mem.lane_bytes = static_cast<std::uint8_t>(lane);
     store.mem.row_pitch = plan_.addresses.c_pitch_bytes;
+    // Rows that begin within a sector: neighbouring instructions both touch the sector between them.
+    constexpr std::uint32_t kSectorBytes = 32;
+    const std::uint32_t piece = lane * 32;
+    const bool ragged = config().stores_pieces && plan_.addresses.c_pitch_bytes % kSectorBytes != 0;
+    if (ragged && piece < config().tile_n * c_bytes) plan_.store_piece_bytes = piece;
 
     Operation& load = plan_.load_c = store;
     load.pc = 9;
@@ -335,7 +341,12 @@ std::uint32_t GemmCtaPlan::overhead_per_k_tile(std::uint32_t k_steps) const {
 
 std::uint32_t GemmCtaPlan::fill_wavefronts() const {
   const std::uint64_t bytes = std::uint64_t{config.tile_m + config.tile_n} * config.tile_k * addresses.a.element_bytes;
-  return through_registers ? 0 : counted_fill_wavefronts(bytes / streams) + turned_wavefronts;
+  constexpr std::uint32_t kVectorBytes = 16 * 32 * 10;  // of a warp, in tenths
+  const auto void_reads = u32(bytes / streams * config.costs.void_reads_tenths / kVectorBytes);
+  // Narrow copies' wavefronts are counted where they happen.
+  const bool narrow = load_a.mem.lane_pitch > load_a.mem.lane_bytes;
+  const std::uint32_t fills = narrow ? 0 : counted_fill_wavefronts(bytes / streams);
+  return through_registers ? 0 : fills + void_reads + turned_wavefronts;
 }
 
 bool GemmCtaPlan::delivers_twice(const OperandView& view) const {
@@ -352,6 +363,21 @@ void lead_with(std::uint32_t instructions, GemmCtaPlan& plan) {
   plan.lead.pc = 12;
   plan.multiply.issue_slots -= plan.lead.issue_slots;
   plan.multiply.warp_insts -= plan.lead.warp_insts;
+}
+
+void load_amid(GemmCtaPlan& plan) {
+  if (!plan.config.loads_amid || !plan.through_registers) {
+    return;
+  }
+  Operation& first = plan.multiply_first = plan.multiply;
+  Operation& rest = plan.multiply;
+  first.pc = 13;
+  for (std::uint32_t Operation::*count : {&Operation::issue_slots, &Operation::pipe_work, &Operation::dependent_latency,
+                                          &Operation::warp_insts, &Operation::tensor_insts, &Operation::mma_count,
+                                          &Operation::smem_read_wavefronts, &Operation::smem_conflicts}) {
+    first.*count /= 2;
+    rest.*count -= first.*count;
+  }
 }
 
 GemmCtaPlan plan_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers, bool transposes_k) {

@@ -50,7 +50,7 @@ class GemmCtaSource final : public TraceSource {
   }
 
  private:
-  static constexpr std::uint32_t kMostPerStep = 8;
+  static constexpr std::uint32_t kMostPerStep = 16;
   static constexpr std::uint32_t kPartPcs = 128;    ///< more than the other operations' pcs
   static constexpr std::uint32_t kLeaveInsts = 24;  ///< of a CTA that finds its tile beyond C
 
@@ -82,6 +82,11 @@ class GemmCtaSource final : public TraceSource {
   }
 
   [[nodiscard]] KRange k_range(std::uint32_t slice) const {
+    if (const std::uint32_t length = plan_.config.slice_k; length != 0) {
+      const auto k = static_cast<std::uint32_t>(plan_.config.problem.k);
+      const std::uint32_t left = k - std::min(k, slice * length);
+      return {0, static_cast<std::uint32_t>(ceil_div(std::min(left, length), plan_.config.tile_k))};
+    }
     const std::uint32_t length = plan_.config.slice_k_tiles;
     if (length == 0) {
       return split_k_range(plan_.k_tiles, plan_.config.split_k, slice);
@@ -156,19 +161,22 @@ class GemmCtaSource final : public TraceSource {
   /// Rows from `row_end` on are not requested.
   void load_share(const StreamId& id, const State& state, const OperandView& view, std::uint32_t row_end,
                   std::uint32_t row0, std::uint32_t rows, std::uint32_t tiles, Operation& op) const {
+    const std::int64_t slice0 = std::int64_t{state.slice} * plan_.config.slice_k;
+    const std::int64_t k_end = plan_.config.slice_k == 0 ? view.k : std::min(view.k, slice0 + plan_.config.slice_k);
     const std::uint32_t tile_k = tiles * plan_.config.tile_k;
     const std::uint32_t share = (view.k_contiguous ? rows : tile_k) / plan_.streams;
     const std::int64_t first_row = row0 + (view.k_contiguous ? std::int64_t{id.stream} * share : 0);
-    const std::int64_t first_k =
-        std::int64_t{state.load} * plan_.config.tile_k + (view.k_contiguous ? 0 : std::int64_t{id.stream} * share);
+    const std::int64_t first_k = slice0 + std::int64_t{state.load} * plan_.config.tile_k +
+                                 (view.k_contiguous ? 0 : std::int64_t{id.stream} * share);
     op.pipe_work *= tiles;
     op.issue_slots *= tiles;
     op.warp_insts *= tiles;
     op.smem_write_wavefronts *= tiles;
-    if (first_row >= row_end || first_k >= view.k) {
+    if (first_row >= row_end || first_k >= k_end) {
       return;  // predicated off, not requested
     }
-    view.box(first_row, view.k_contiguous ? share : rows, first_k, view.k_contiguous ? tile_k : share, op.mem);
+    const std::int64_t depth = std::min<std::int64_t>(view.k_contiguous ? tile_k : share, k_end - first_k);
+    view.box(first_row, view.k_contiguous ? share : rows, first_k, static_cast<std::uint32_t>(depth), op.mem);
     if (plan_.walks() && view.k_contiguous) {
       op.mem.rows = std::min<std::uint32_t>(op.mem.rows, row_end - static_cast<std::uint32_t>(first_row));
     }
@@ -210,7 +218,7 @@ class GemmCtaSource final : public TraceSource {
 
   [[nodiscard]] Operation staged(const State& state) const {
     Operation op = plan_.stage_tile;
-    op.waits[0].count = plan_.loads_per_tile * (state.load - state.k_begin);
+    op.waits[0].count = plan_.loads_per_tile * (std::min(state.load, state.k_end) - state.k_begin);
     return op;
   }
 
@@ -262,6 +270,10 @@ class GemmCtaSource final : public TraceSource {
       out[n++].waits[0].count = arrived;
     }
     const std::uint32_t first = n;
+    if (plan_.multiply_first.kind != OpKind::kNop) {
+      out[n] = plan_.multiply_first;
+      out[n++].waits[0].count = arrived;
+    }
     n += plan_.config.prefetch ? load(id, state, out + n) : 0;
     n += lead(out + n);
     if (plan_.fragments.kind != OpKind::kNop) {
@@ -278,7 +290,7 @@ class GemmCtaSource final : public TraceSource {
       out[n] = plan_.sync;
       out[n++].waits[0] = Wait{};
     }
-    if (plan_.through_registers && state.load <= state.k_end) {
+    if (plan_.through_registers) {  // once more after the last tile: its loads alone are predicated off
       out[n] = staged(state);
       if (one_buffer) {
         out[n].waits[1] = {TokenClass::kNamedBarrier, 0, 2 * done + 2};
@@ -319,6 +331,7 @@ class GemmCtaSource final : public TraceSource {
       store.waits[1] = Wait{};
     }
     ++n;
+    if (plan_.store_piece_bytes != 0) n = store_pieces(out, n);
     const Operation& whole = out[n - 1];
     for (std::uint32_t tenths = plan_.config.store_pass_tenths - 10; tenths > 0; tenths -= std::min(tenths, 10U)) {
       Operation& again = out[n++] = whole;
@@ -326,6 +339,33 @@ class GemmCtaSource final : public TraceSource {
     }
     for (std::uint32_t i = 0; i < n; ++i) {
       out[i].pc = static_cast<std::uint16_t>(out[i].pc + kPartPcs * (part + 1));  // the parts are unrolled
+    }
+    return n;
+  }
+
+  /// The store out[n - 1] becomes one for each piece of its rows; returns how many operations there are then. A sector
+  /// that two instructions touch goes out twice, unless both come close in time: 5 to 70 % of such sectors of eight
+  /// kernels went out once (H200). Here those of every second row do.
+  std::uint32_t store_pieces(Operation* out, std::uint32_t n) const {
+    const std::uint32_t piece = plan_.store_piece_bytes;
+    const std::uint32_t columns = plan_.config.tile_n * plan_.addresses.c_element_bytes;
+    const auto pieces = static_cast<std::uint32_t>(ceil_div(columns, piece));
+    Operation& merged = out[n - 1];
+    Operation whole = merged;
+    merged.mem.rows /= 2;
+    merged.issue_slots = merged.pipe_work = whole.pipe_work / 2;
+    merged.warp_insts = whole.warp_insts / 2;
+    whole.mem.rows -= merged.mem.rows;
+    whole.mem.address += merged.mem.rows * static_cast<std::uint64_t>(whole.mem.row_pitch);
+    whole.pipe_work -= merged.pipe_work;
+    whole.warp_insts -= merged.warp_insts;
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+      Operation& part = out[n++] = whole;
+      part.issue_slots = part.pipe_work = whole.pipe_work * (i + 1) / pieces - whole.pipe_work * i / pieces;
+      part.warp_insts = whole.warp_insts * (i + 1) / pieces - whole.warp_insts * i / pieces;
+      part.mem.address += std::uint64_t{i} * piece;
+      part.mem.row_bytes = std::min(piece, whole.mem.row_bytes - std::min(whole.mem.row_bytes, i * piece));
+      if (part.mem.row_bytes == 0) part.mem.rows = 0;
     }
     return n;
   }

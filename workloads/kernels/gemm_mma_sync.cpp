@@ -127,6 +127,7 @@ std::unique_ptr<TraceSource> make_gemm_mma_sync(const GemmMmaSyncConfig& config,
   GemmCtaPlan plan = plan_gemm_cta(config, gemm_mma_sync_registers(config), false);
   plan.multiply = plan_multiply(config, plan);
   lead_with(plan.overhead_per_k_tile(config.tile_k / config.warp_slices / k_of(config)), plan);
+  load_amid(plan);
   plan.launch.family = "gemm_mma_sync";
   if (plan.launch.name.empty()) {
     plan.launch.name = plan.launch.family;

@@ -15,13 +15,16 @@ namespace {
 constexpr std::uint32_t kWarpLanes = 32;
 
 // splitKreduce_kernel, SASS of cuBLAS 13.0 (sm_90), counts as in the calibration rows. A warp without rows takes 38
-// instructions; one with rows 24 more until its first load, 4.6 a split, and 24 for scaling, conversion and the store.
-// Before the first load stand four constants, each used by the next step; the kernel jumps over the code of the cases
-// it has not: its 96 instructions lie on 15 lines.
+// instructions; one with rows 24 more until its first load, of which a CTA that walks over rows repeats 16 at each
+// visit, 4.6 a split (one more to widen 16-bit parts), and 24 for scaling, conversion and the store. Before the first
+// load stand four constants, each used by the next step; the kernel jumps over the code of the cases it has not: its 96
+// instructions lie on 15 lines.
 constexpr double kSplitKEveryWarp = 38;
-constexpr double kSplitKBefore = 24;
+constexpr double kSplitKBefore = 8;
+constexpr double kSplitKVisit = 16;
 constexpr double kSplitKAfter = 24;
 constexpr double kSplitKConstants = 4;
+constexpr std::uint32_t kSplitKQueued = 10;  ///< S2R, LDC and predicated LDG of every warp: they issue as the LSU's do
 constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
 
 /// Loads in flight of a thread, batch after batch: sixteen splits at a time in two parts while more than twelve are
@@ -115,14 +118,18 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   }
   CtaProgram p;
   Launch& l = p.launch;
+  // Warps do not meet: four at a time, one on each SMSP.
+  constexpr std::uint32_t kGroupWarps = 4;
+  const std::uint32_t groups = warps / kGroupWarps;
+  if (warps % kGroupWarps == 0 && c.block_rows % groups == 0) p.groups = groups;
   l.name = c.name;
   l.family = "splitk_sum";
   const std::uint64_t blocks = ceil_div(c.rows, c.block_rows);
   l.grid =
       Dim3{static_cast<std::uint32_t>(ceil_div(c.cols, c.block_cols)),
            static_cast<std::uint32_t>(c.grid_rows == 0 ? blocks : std::min<std::uint64_t>(blocks, c.grid_rows)), 1};
-  l.code_bytes =
-      kInstructionBytes * rounded(kSplitKEveryWarp + kSplitKBefore + kSplitKAfter + c.splits * kSplitKAdd.total());
+  l.code_bytes = kInstructionBytes * rounded(kSplitKEveryWarp + kSplitKBefore + kSplitKVisit + kSplitKAfter +
+                                             c.splits * kSplitKAdd.total());
   l.block = Dim3{c.block_cols, c.block_rows, 1};
   l.registers_per_thread = c.registers;
   const std::uint32_t bits = bits_of(c.partial);
@@ -143,26 +150,35 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   CtaLoop rows = setup;
   CtaStep all = arithmetic_step(kSplitKEveryWarp, issue_chain(kSplitKEveryWarp), warps, false);
   all.op.smem_read_wavefronts = 4 * warps;
+  all.op.pipe = Pipe::kLsu;
+  all.op.pipe_work = kSplitKQueued;
   all.whole = true;
-  setup.steps = {
-      all, arithmetic_step(kSplitKBefore, issue_chain(kSplitKBefore) + kSplitKConstants * kSharedSteps, warps, false)};
+  setup.steps = {all};
   p.loops = {setup};
-  CtaStep scaled = arithmetic_step(kSplitKAfter, 20, warps, false);
+  // Each batch reads a constant for its addresses, and so does the store.
+  const CtaStep constant = arithmetic_step(0, kSharedSteps, warps, false);
+  CtaStep scaled = arithmetic_step(kSplitKAfter, 20 + kSharedSteps, warps, false);
   scaled.op.smem_read_wavefronts = c.active_wavefronts * warps;
   scaled.op.tensor_insts = warps;
+  Arithmetic add = kSplitKAdd;
+  if (bits < 32) add.alu += 1;
   const std::uint64_t pitch = c.cols * bits / 8;
   const std::uint64_t out_pitch = c.cols * bits_of(c.output) / 8;
   const std::uint64_t stride = std::uint64_t{l.grid.y} * c.block_rows;  // rows from one visit of a CTA to its next
   for (std::uint64_t first = 0; first < c.rows; first += stride) {
     rows.tile.rows_total = c.rows - first;
+    const double before = kSplitKVisit + (first == 0 ? kSplitKBefore : 0);
+    const double constants = first == 0 ? kSplitKConstants * kSharedSteps : 0;
+    rows.steps = {arithmetic_step(before, issue_chain(before) + constants, warps, false)};
+    p.loops.push_back(rows);
     std::uint32_t next = 0;
     for (const std::uint32_t loads : splitk_batches(c.splits)) {
-      rows.steps.clear();
+      rows.steps = {constant};
       for (std::uint32_t s = 0; s < loads; ++s, ++next) {
         rows.steps.push_back(
             access_step(MemDir::kLoad, partials + next * matrix + first * pitch, bits, pitch, 1, warps));
       }
-      rows.steps.push_back(compute_step(loads * kSplitKAdd, warps));
+      rows.steps.push_back(compute_step(loads * add, warps));
       p.loops.push_back(rows);
     }
     rows.steps = {scaled, access_step(MemDir::kStore, out + first * out_pitch, bits_of(c.output), out_pitch, 1, warps)};

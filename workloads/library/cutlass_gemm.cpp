@@ -72,19 +72,41 @@ void take_tile(const CutlassName& name, GemmCtaConfig& config) {
   config.stages = name.stages;
   config.access_limit_bytes = std::clamp(name.align * bits_of(name.input) / 8, 1U, 16U);
   config.copy = name.arch < 80 ? GemmCopy::kRegisters : GemmCopy::kAuto;
+  config.stores_pieces = true;
+  config.loads_amid = !name.simt;  // SASS of three kernels: 55, 58 and 16 of 128, 128 and 32 HMMA stand before the LDG
   // An access of the epilogue brings address, predicate and conversion with it: 10.6 instructions an accumulator where
-  // each is stored alone (executed SASS of two such kernels, cuBLAS 13.0), 3.5 where eight are (recorded launches).
+  // each is stored alone and narrowed, 9.0 where it is not narrowed (executed SASS of three such kernels, cuBLAS 13.0),
+  // 3.5 where eight are stored at once (recorded launches).
   constexpr std::uint32_t kPerElement = 26;
-  constexpr std::uint32_t kPerAccess = 80;
-  if (!name.simt) {
-    config.costs.per_element_tenths = kPerElement + kPerAccess / std::clamp(name.align, 1U, 8U);
+  const std::uint32_t per_access = config.problem.output == DataType::kFp32 ? 64 : 80;
+  config.costs.per_element_tenths = kPerElement + per_access / std::clamp(name.align, 1U, 8U);
+}
+
+/// Instructions of copies narrower than 16 B, by executed SASS (cuBLAS 13.0). The predicates of all copies are worked
+/// out before the loop and lie in registers.
+void take_copy_costs(const CutlassName& name, std::uint32_t warps, GemmCtaConfig& config) {
+  constexpr std::uint32_t kWideBytes = 16;
+  const std::uint32_t element = std::max(8U, bits_of(name.input)) / 8;
+  const std::uint32_t copies = (name.tile_m + name.tile_n) * name.tile_k * element /
+                               (std::min(config.access_limit_bytes, kWideBytes) * 32 * warps);
+  const std::uint32_t accumulators = name.tile_m * name.tile_n / (32 * warps);
+  GemmCtaCosts& costs = config.costs;
+  if (config.copy == GemmCopy::kRegisters && config.access_limit_bytes < kWideBytes) {
+    // 383, 323 and 231 instructions a K tile of 32 with 64, 48 and 32 LDG, of which 134, 100 and 138 are none of HMMA,
+    // LDG, LDSM, STS or packing. Before the loop stand 684, 603 and 406; half of the accumulators are one CS2R each.
+    costs.per_k_tile = 46;
+    costs.per_load_tenths = 12;
+    costs.prologue = 160 + 56 * copies / 10 + accumulators / 2;
+  } else if (config.copy != GemmCopy::kRegisters && config.access_limit_bytes < kWideBytes) {
+    // 107 and 116 beside 64 and 48 cp.async, the multiply-adds and ldmatrix; 730 and 780 before the loop.
+    costs.per_load_tenths = 15;
+    costs.prologue = 740;
   }
-  // LDG of single elements, same kernels: their predicates lie in registers, worked out before the loop. 383
-  // instructions a K tile of 32, of which 64 LDG, 128 HMMA, 16 LDSM, 8 STS; 660 before it.
-  constexpr std::uint32_t kRegisterBytes = 4;
-  if (!name.simt && config.copy == GemmCopy::kRegisters && config.access_limit_bytes < kRegisterBytes) {
-    config.costs.per_load_tenths = 17;
-    config.costs.prologue = 580;
+  if (config.copy != GemmCopy::kRegisters) {
+    // LDS that are predicated off stand before groups of cp.async: 33, 45 and 24 a K tile for 16, 12 and 12 vectors of
+    // 16 B (cuBLAS 13.0). The wavefronts of an int8 kernel of cuBLAS 12 leave room for half of one a vector. Taken
+    // between both, nearer to the older.
+    costs.void_reads_tenths = 7;
   }
 }
 
@@ -97,18 +119,19 @@ void take_raster(GemmCtaConfig& config) {
   config.raster_padded = true;
 }
 
-/// A kernel that narrows its output adds slices in place (semaphores); one that writes accumulators leaves partials.
+/// Partials are of the kernel's output type; accumulators always go to a launch that adds them up. Slices are as
+/// GemmUniversal cuts K: even, rounded up to 128 bits.
 void take_split(const LaunchRow& row, GemmCtaConfig& config) {
-  constexpr std::uint32_t kPartialAlignBits = 128;
-  config.split_k = split_k_of(row, config.problem);
-  const bool accumulators = config.problem.output == DataType::kFp32 || config.problem.output == DataType::kInt32;
-  config.split_reduction = accumulators ? SplitKReduction::kPartials : SplitKReduction::kInPlace;
-  if (config.split_k > 1) {
-    const auto k = static_cast<std::uint64_t>(config.problem.k);
-    const std::uint64_t align = accumulators ? kPartialAlignBits / bits_of(config.problem.input) : config.tile_k;
-    const std::uint64_t slice = ceil_div(ceil_div(k, config.split_k), align) * align;
-    config.slice_k_tiles = static_cast<std::uint32_t>(ceil_div(slice, config.tile_k));
-  }
+  constexpr std::uint64_t kSliceAlignBits = 128;
+  const GemmProblem& p = config.problem;
+  config.split_k = split_k_of(row, p);
+  if (config.split_k == 1) return;
+  const bool accumulators = p.output == DataType::kFp32 || p.output == DataType::kInt32;
+  config.partial_bytes = bits_of(p.output) / 8;
+  config.split_reduction = accumulators ? SplitKReduction::kPartials : split_reduction_of(config);
+  const std::uint64_t align = kSliceAlignBits / bits_of(p.input);
+  const std::uint64_t even = ceil_div(static_cast<std::uint64_t>(p.k), config.split_k);
+  config.slice_k = static_cast<std::uint32_t>(ceil_div(even, align) * align);
 }
 
 void take_launch(const LaunchRow& row, const CutlassName& name, GemmCtaConfig& config) {
@@ -129,7 +152,9 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const C
   take_launch(row, name, config);
   config.mma_k = name.mma_k;
   if (name.input == DataType::kInt8) {
-    config.costs.per_element_tenths += 30;  // conversion to float for alpha, and back
+    // 471 before the loop and 304 after it with 64 accumulators a thread; 1032 in all with 128 (recorded launches).
+    config.costs.prologue = 480;
+    config.costs.per_element_tenths += 9;
   }
   const std::uint32_t area = name.tile_m * name.tile_n;
   std::uint32_t warps = warps_of(row, area >= 256 * 128 ? 8 : 4);
@@ -139,6 +164,7 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const C
     }
     warps /= 2;
   }
+  take_copy_costs(name, warps, config);
   return build_gemm(config, target);
 }
 
@@ -149,6 +175,11 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const Cut
   if (!cut_warps(config, warps, 8, 8)) {
     refuse_warps(config, warps);
   }
+  // Wavefronts of two recorded launches, one with one operand turned and one with both: 3 an LDS.128 as in sm80_xmma
+  // kernels, 4.7 a turned copy as in the ladder's, and conflicts where C is staged.
+  config.lds_wavefronts = 3;
+  config.costs.turned_copy_tenths = 47;
+  config.costs.epilogue_conflict_ways = 2;
   spread_lanes(config);
   return build_gemm(config, target);
 }

@@ -72,6 +72,13 @@ std::uint32_t split_k_of(const LaunchRow& row, const GemmProblem& problem) {
   return static_cast<std::uint32_t>(z / problem.batch);
 }
 
+SplitKReduction split_reduction_of(const GemmCtaConfig& config) {
+  constexpr std::uint64_t kWorkspaceBytes = std::uint64_t{32} << 20;
+  const GemmProblem& p = config.problem;
+  const std::uint64_t elements = static_cast<std::uint64_t>(p.m * p.n * p.batch) * config.split_k;
+  return elements * config.partial_bytes <= kWorkspaceBytes ? SplitKReduction::kPartials : SplitKReduction::kInPlace;
+}
+
 bool cut_warps(GemmCtaConfig& config, std::uint32_t warps, std::uint32_t least_m, std::uint32_t least_n) {
   std::uint32_t best = 0;
   for (std::uint32_t along_n = 1; along_n <= warps; ++along_n) {

@@ -29,6 +29,11 @@ bool cut_warps(GemmCtaConfig& config, std::uint32_t warps, std::uint32_t least_m
 /// Warps of a CTA from the launch's block, or `otherwise`.
 [[nodiscard]] std::uint32_t warps_of(const LaunchRow& row, std::uint32_t otherwise);
 
+/// What slices of split-K do with sums of `partial_bytes` an element: they leave partials where all of these fit the
+/// workspace of 32 MiB that PyTorch gives cuBLAS on Hopper, otherwise each adds to C in its turn. A 1536^3 launch in
+/// five slices and a 3001^3 one in four read C, launches of 256^3 and 1023^3 in four do not.
+[[nodiscard]] SplitKReduction split_reduction_of(const GemmCtaConfig& config);
+
 /// Registers and shared memory, where the row has them.
 void take_resources(const LaunchRow& row, GemmCtaConfig& config);
 

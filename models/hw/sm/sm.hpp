@@ -49,7 +49,8 @@ inline constexpr std::uint32_t kWarpLanes = 32;
 
 /// Lanes of a request that share a row of a box, where they lie `lane_pitch` apart.
 [[nodiscard]] constexpr std::uint32_t lanes_of_row(const MemoryRef& m) {
-  return std::max(1U, std::min(m.row_bytes, kLineBytes) / static_cast<std::uint32_t>(m.lane_pitch));
+  const auto pitch = static_cast<std::uint32_t>(m.lane_pitch);
+  return std::clamp((std::min(m.row_bytes, kLineBytes) + pitch - 1) / pitch, 1U, kWarpLanes);
 }
 
 /// Ticks an SM spent for each reason; see StackReason.
@@ -268,6 +269,8 @@ class Sm {
   void start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   /// Time that a global access takes of the data path, in bytes of it; `sectors` are all that its lanes touch.
   [[nodiscard]] std::int64_t data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const;
+  /// The same for a box whose lanes lie apart, from a few of its requests (l1_passes.hpp).
+  [[nodiscard]] std::int64_t strided_path_bytes(const Operation& op, const Stream& stream, bool misses) const;
   // sm_store.cpp
   void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   /// Lines of the store's requests, `lines_` in all, of which a sector is covered in part: each brings its byte mask.

@@ -63,16 +63,22 @@ TEST_CASE("CUTLASS: launch columns may be empty; the grid is that of the swizzle
   }
 }
 
-TEST_CASE("CUTLASS: z of the grid is split-K, in place where the output is narrow", "[workloads][cutlass]") {
-  LaunchRow in_place = row("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1", "256,256,1024,TN");
-  in_place.grid = Dim3{4, 1, 4};
+TEST_CASE("CUTLASS: z of the grid is split-K, in place where the partials do not fit the workspace",
+          "[workloads][cutlass]") {
+  // 4 x 2304 x 2304 partials of 2 B are 40.5 MiB, 4 x 2048 x 2048 exactly the 32 MiB of the workspace.
+  LaunchRow in_place = row("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1", "2304,2304,128,TN");
+  in_place.grid = Dim3{144, 3, 4};
   BuiltKernel built = resolve_launch(in_place, test::hopper_facts());
   CHECK_THAT(built.description, Catch::Contains("split-K 4 in place"));
   // Every slice writes C once, all but the first read it; A and B are read once per CTA of their row or column.
-  const std::uint64_t c_sectors = 256 * 256 * 2 / 32;
+  const std::uint64_t c_sectors = 2304 * 2304 * 2 / 32;
   const test::TraceTotals totals = test::trace_totals(*built.source);
   CHECK(totals.stored_sectors == 4 * c_sectors);
-  CHECK(totals.delivered_sectors == 2 * (256 + 256) * 1024 * 2 / 32 + 3 * c_sectors);
+  CHECK(totals.delivered_sectors == 18 * (2304 + 2304) * 128 * 2 / 32 + 3 * c_sectors);
+  LaunchRow narrow = row("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1", "2048,2048,128,TN");
+  narrow.grid = Dim3{128, 2, 4};
+  built = resolve_launch(narrow, test::hopper_facts());
+  CHECK(built.source->launch().buffers.back().bytes == std::uint64_t{4} * 2048 * 2048 * 2);
   LaunchRow partials = row("cutlass_75_tensorop_s1688gemm_bf16_128x128_tn_align1", "333,777,1111,TN");
   partials.grid = Dim3{24, 1, 12};
   built = resolve_launch(partials, test::hopper_facts());

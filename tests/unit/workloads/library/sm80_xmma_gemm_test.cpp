@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/launch_rows.hpp"
+#include "tests/support/trace_totals.hpp"
 #include "workloads/library/xmma_name.hpp"
 
 using namespace strata;
@@ -65,4 +66,20 @@ TEST_CASE("sm80 xmma: names that cannot be simulated say why", "[workloads][xmma
              Catch::Contains("do not divide"));
   CHECK_THAT(reason("sm80_xmma_gemm_f64f64_f64f64_f64_tn_n_tilesize64x64x16_stage3_warpsize2x2x1_tensor8x8x4"),
              Catch::Contains("mma.sync"));
+}
+
+TEST_CASE("sm80 xmma: the sum of split-K's parts is a kernel of its own", "[workloads][xmma]") {
+  LaunchRow sum = test::launch_row(
+      "gemm",
+      "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_"
+      "execute_split_k_kernel__5x_cublas",
+      "256,256,256,TN");
+  sum.producer_grid = Dim3{8, 8, 4};
+  const BuiltKernel built = resolve_launch(sum, test::hopper_facts());
+  CHECK(built.source->launch().grid == Dim3{8, 8, 1});
+  // As recorded: four parts of 256 x 256 are read, the result is written; 545 instructions of 128 warps.
+  const test::TraceTotals totals = test::trace_totals(*built.source);
+  CHECK(totals.delivered_sectors == 4 * 256 * 256 * 4 / 32);
+  CHECK(totals.stored_sectors == 256 * 256 * 4 / 32);
+  CHECK(totals.warp_insts == 128 * 545);
 }

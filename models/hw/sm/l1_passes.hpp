@@ -1,0 +1,69 @@
+/// Passes of a warp request through L1: what lanes that lie apart cost beyond their bytes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "workloads/spec/bank_wavefronts.hpp"
+
+namespace strata {
+
+/// Tags are looked up four a clk, one in each bank. Which bank holds a line: the pair of hashes, of all that are linear
+/// in the line's bits, that gives the tag passes which the profiler counts (`l1tex__t_output_wavefronts`, H200) for
+/// rows 666 to 6002 B apart: 2.00 to 4.9 a request, all within 0.06 but two within 0.3.
+[[nodiscard]] inline std::uint32_t l1_tag_bank(std::uint64_t line) {
+  constexpr std::uint64_t kLow = 0b0011111100001;
+  constexpr std::uint64_t kHigh = 0b1110111001110;
+  return static_cast<std::uint32_t>((std::popcount(line & kHigh) % 2) * 2 + std::popcount(line & kLow) % 2);
+}
+
+struct L1Passes {
+  double together = 0;  ///< clk of a request whose lines are all there: tag passes or wavefronts, whichever are more
+  double apart = 0;     ///< wavefronts of one that misses or waits for a miss: each tag pass takes its own
+};
+
+/// @param row_lanes  cp.async: lanes of a row of the tile, whose data go to chunks of 16 B of that row, swizzled by
+/// the
+///                     row; lanes of one chunk column go one after the other. 0 = to registers
+[[nodiscard]] inline L1Passes l1_passes(std::span<const std::uint64_t> lanes, std::uint32_t lane_bytes,
+                                        std::uint32_t row_lanes) {
+  constexpr std::uint32_t kLineBytes = 128;
+  constexpr std::uint32_t kLanes = 32;
+  constexpr std::uint32_t kChunksOfWavefront = 8;
+  std::array<std::uint64_t, kLanes> lines{};  // distinct, with the pass of each
+  std::array<std::uint32_t, kLanes> pass_of{};
+  std::array<std::uint32_t, 4> in_bank{};
+  std::array<std::uint32_t, kLanes> pass_of_lane{};
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const std::uint64_t line = lanes[i] / kLineBytes;
+    const auto end = lines.begin() + static_cast<std::ptrdiff_t>(known);
+    const auto at = static_cast<std::size_t>(std::find(lines.begin(), end, line) - lines.begin());
+    if (at == known) {
+      lines[known] = line;
+      pass_of[known++] = in_bank[l1_tag_bank(line)]++;
+    }
+    pass_of_lane[i] = pass_of[at];
+  }
+  const std::uint32_t passes = *std::max_element(in_bank.begin(), in_bank.end());
+  std::uint32_t apart = 0;
+  std::array<std::uint64_t, kLanes> group{};
+  for (std::uint32_t pass = 0; pass < passes; ++pass) {
+    std::size_t n = 0;
+    std::array<std::uint32_t, kChunksOfWavefront> written{};
+    for (std::uint32_t i = 0; i < lanes.size(); ++i) {
+      if (pass_of_lane[i] != pass) continue;
+      group[n++] = lanes[i];
+      if (row_lanes == 0) continue;
+      const std::uint32_t row = i / row_lanes;
+      ++written[(row * row_lanes + (i % row_lanes ^ row % row_lanes)) % kChunksOfWavefront];
+    }
+    apart += std::max(bank_wavefronts(std::span(group).first(n), lane_bytes), std::ranges::max(written));
+  }
+  return {static_cast<double>(std::max(passes, bank_wavefronts(lanes, lane_bytes))), static_cast<double>(apart)};
+}
+
+}  // namespace strata
