@@ -84,6 +84,10 @@ class FlashAttentionWgmma final : public TraceSource {
       launch_.mbarrier_arrivals[v_full(s)] = 1;
       launch_.mbarrier_arrivals[v_empty(s)] = kConsumers;
     }
+    if (costs_.takes_turns) {
+      launch_.mbarrier_arrivals[turn(0)] = launch_.mbarrier_arrivals[turn(1)] = 1;
+      launch_.mbarrier_arrivals[next_tile()] = kConsumers + 1;
+    }
     launch_.num_descriptors = 4;
     launch_.repeats_every = tiles_.dynamic() ? 0 : tiles_.q_tiles();
     launch_.code_bytes = 32 * 1024;
@@ -98,6 +102,11 @@ class FlashAttentionWgmma final : public TraceSource {
   [[nodiscard]] std::uint8_t k_empty(std::uint32_t s) const { return ring(1, s); }
   [[nodiscard]] std::uint8_t v_full(std::uint32_t s) const { return ring(2, s); }
   [[nodiscard]] std::uint8_t v_empty(std::uint32_t s) const { return ring(3, s); }
+
+  /// Arrivals let a warpgroup do its softmax.
+  [[nodiscard]] std::uint8_t turn(std::uint32_t group) const { return ring(4, group); }
+  /// The producer has the next tile and both warpgroups are done with the last.
+  [[nodiscard]] std::uint8_t next_tile() const { return ring(4, kConsumers); }
 
   static Wait phase(std::uint32_t slot, std::uint64_t count) {
     return Wait{TokenClass::kMbarrier, static_cast<std::uint8_t>(slot), static_cast<std::uint32_t>(count)};
@@ -190,6 +199,12 @@ class FlashAttentionWgmma final : public TraceSource {
     if (st[kTile] > tiles_.count_of(cta)) return 0;
     if (st[kStep] == 0) {
       if (tiles_.dynamic()) out[n++] = fetch_tile();
+      if (costs_.takes_turns) {
+        out[n] = Operation{};
+        out[n].waits[0] =
+            Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(tiles_.dynamic() ? st[kTile] + 1 : 0)};
+        out[n++].completes[0] = arrive(next_tile(), SignalAt::kIssue);
+      }
       if (st[kTile] == tiles_.count_of(cta)) {
         ++st[kTile];
         return n;
@@ -241,15 +256,27 @@ class FlashAttentionWgmma final : public TraceSource {
     if (st[kTile] >= tiles_.count_of(cta)) return 0;
     const Tile t = tile_of(cta, st[kTile]);
     if (t.blocks == 0 || st[kStep] == t.blocks) {
-      const std::uint32_t n = finish_tile(t, group, st[kTile], st[kBlocksBefore], out);
+      std::uint32_t n = 0;
+      if (costs_.takes_turns && t.blocks == 0) n = begin_tile(st[kTile], out);
+      n += finish_tile(t, group, st[kTile], st[kBlocksBefore], out.subspan(n));
       ++st[kTile];
       st[kStep] = 0;
       st[kBlocksBefore] += t.blocks;
       st[kQLoads] += t.blocks > 0 ? 1 : 0;
       return n;
     }
+    std::uint32_t n = 0;
+    if (costs_.takes_turns && st[kStep] == 0) n = begin_tile(st[kTile], out);
     const auto i = static_cast<std::uint32_t>(++st[kStep]);
-    return block(t, i, group, st[kQLoads], st[kBlocksBefore], out);
+    return n + block(t, i, group, st[kQLoads], st[kBlocksBefore], out.subspan(n));
+  }
+
+  /// A warpgroup learns its next tile when the producer has it and the other warpgroup is there too.
+  std::uint32_t begin_tile(std::uint64_t index, std::span<Operation> out) const {
+    out[0] = out[1] = Operation{};
+    out[0].completes[0] = arrive(next_tile(), SignalAt::kIssue);
+    out[1].waits[0] = phase(next_tile(), index + 1);
+    return 2;
   }
 
   /// The keys that step i = 1..blocks visits.
@@ -260,7 +287,10 @@ class FlashAttentionWgmma final : public TraceSource {
 
   /// Whether the softmax of a consumer group has keys to hide in step i.
   [[nodiscard]] bool masks(const Tile& t, std::uint32_t i, std::uint32_t group) const {
-    if (!costs_.masks_last_keys) return c_.shape.causal && i <= (kBlockM + c_.block_n - 1) / c_.block_n;
+    if (!costs_.masks_last_keys) {
+      const bool ragged = c_.shape.kv_len % c_.block_n != 0;
+      return ragged || (c_.shape.causal && i <= (kBlockM + c_.block_n - 1) / c_.block_n);
+    }
     std::uint32_t seen = c_.shape.kv_len;  // by the group's first row
     if (c_.shape.causal) {
       seen = std::min(seen, t.first_row + group * kGroupRows + 1 + c_.shape.kv_len - c_.shape.q_len);
@@ -285,8 +315,11 @@ class FlashAttentionWgmma final : public TraceSource {
     out[n] = maximum_;
     if (masks(t, i, group)) set_insts(out[n], maximum_.issue_slots + costs_.mask, kGroupWarps);
     out[n++].waits[0] = wgmmas(qk_count);
-    out[n++] = exponential_;
-    out[n] = rest_;
+    out[n] = exponential_;
+    // The second warpgroup has the first turn.
+    if (costs_.takes_turns) out[n].waits[0] = phase(turn(group), g + (group == 0 ? 1 : 0));
+    out[++n] = rest_;
+    if (costs_.takes_turns) out[n].completes[1] = arrive(turn(1 - group), SignalAt::kIssue);
     if (c_.pipelined && i > 1) out[n].waits[0] = wgmmas(qk_count + 1);
     if (i == t.blocks) out[n].completes[0] = arrive(kQEmpty + q_slot, SignalAt::kIssue);
     ++n;

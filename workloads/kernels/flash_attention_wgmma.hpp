@@ -26,6 +26,7 @@ struct FlashWgmmaCosts {
   std::uint32_t once;               ///< of a consumer warp and tile
   std::uint32_t block_wavefronts;   ///< of a warpgroup and block beside the operands: shuffles, barriers
   std::uint32_t once_wavefronts;
+  bool takes_turns;      ///< one warpgroup's softmax at a time, and both end a tile together
   bool masks_last_keys;  ///< a ragged last block is masked by the softmax too
   bool rises;            ///< visits keys from the first to the last
 };
@@ -35,6 +36,7 @@ struct FlashWgmmaConfig {
   std::uint32_t block_n = 128;  ///< K/V rows of a step: 64, 128, 192 or 256
   std::uint32_t stages = 2;     ///< ring slots for K and for V each, 1..8
   AttentionSchedule schedule = AttentionSchedule::kDynamic;
+  bool longest_first = true;  ///< causal: query tiles of a head from last to first
   std::uint32_t persistent_ctas = 132;
   bool pipelined = false;  ///< next QK^T is issued before this PV, so a warpgroup's softmax overlaps with its own PV
   bool writes_lse = false;
@@ -49,7 +51,7 @@ inline constexpr std::uint32_t kWgmmaAttentionBlockM = 128;  ///< query rows of 
 /// Shared memory of a CTA in bytes: two Q tiles, `stages` K and V tiles, the O tile and barriers.
 [[nodiscard]] std::uint64_t flash_wgmma_smem_bytes(const FlashWgmmaConfig& config);
 
-/// Query tiles of a head from last to first when causal (longest first), K/V blocks from last to first.
+/// Query tiles head after head, K/V blocks from last to first.
 ///
 /// The tiles that a dynamic schedule hands out are dealt ahead of time to the CTA with the least work so far, in K/V
 /// blocks; the cost of asking is simulated. Not modelled: split KV, paged KV, packed GQA.

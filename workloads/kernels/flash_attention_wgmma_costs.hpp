@@ -17,8 +17,8 @@ inline constexpr double kPerScore = 4.5;
 inline constexpr double kRescaleMufu = 2.0;
 inline constexpr double kOncePerTile = 72.0;
 inline constexpr double kOncePerOutput = 3.47;
-// Causal diagonal blocks: 970, 255 and 1055 more per tile on three rows (polling loops count too).
-inline constexpr double kMaskPerScore = 1.5;
+// SASS: 137 instructions a diagonal block, 131 every block where the keys are no whole number of blocks, of 64 scores.
+inline constexpr double kMaskPerScore = 2.1;
 
 // Wavefronts beside the operand reads and the staging of O, from the same rows: 33 to 38 per block (mbarrier polls and
 // arrivals, 4 a warp) and 102 to 126 per tile.
@@ -45,6 +45,7 @@ inline constexpr std::uint32_t kEpilogueChain = 40;
       .once = rounded(kOncePerTile + kOncePerOutput * outputs),
       .block_wavefronts = 2 * kBarrierWavefronts,
       .once_wavefronts = kTileWavefronts,
+      .takes_turns = true,
       .masks_last_keys = false,
       .rises = false};
 }

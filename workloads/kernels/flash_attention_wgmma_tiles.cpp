@@ -16,6 +16,7 @@ WgmmaAttentionTiles::WgmmaAttentionTiles(const FlashWgmmaConfig& config, std::ui
     : shape_(config.shape),
       block_n_(config.block_n),
       dynamic_(config.schedule == AttentionSchedule::kDynamic),
+      backwards_(config.shape.causal && config.longest_first),
       q_tiles_((config.shape.q_len + kBlockM - 1) / kBlockM),
       num_tiles_(std::uint64_t{q_tiles_} * config.shape.heads * config.shape.batch) {
   if (dynamic_) deal(std::max(1U, config.persistent_ctas), gap, gap_size);
@@ -23,7 +24,7 @@ WgmmaAttentionTiles::WgmmaAttentionTiles(const FlashWgmmaConfig& config, std::ui
 
 std::uint32_t WgmmaAttentionTiles::first_row_of(std::uint64_t tile) const {
   const auto q_tile = static_cast<std::uint32_t>(tile % q_tiles_);
-  return (shape_.causal ? q_tiles_ - 1 - q_tile : q_tile) * kBlockM;
+  return (backwards_ ? q_tiles_ - 1 - q_tile : q_tile) * kBlockM;
 }
 
 WgmmaAttentionTile WgmmaAttentionTiles::tile(std::uint64_t cta, std::uint64_t index) const {

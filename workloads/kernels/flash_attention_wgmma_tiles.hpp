@@ -38,6 +38,7 @@ class WgmmaAttentionTiles {
   AttentionShape shape_;
   std::uint32_t block_n_;
   bool dynamic_;
+  bool backwards_;
   std::uint32_t q_tiles_;
   std::uint64_t num_tiles_;
   std::vector<std::uint64_t> first_tile_;  ///< per CTA, where its tiles start in dealt_

@@ -65,6 +65,7 @@ FlashWgmmaCosts costs_of(const Entry& e) {
                          .once = e.common + prologue + e.epilogue + e.last_warp / 4,
                          .block_wavefronts = kBlockWavefronts,
                          .once_wavefronts = kOnceWavefronts,
+                         .takes_turns = false,
                          .masks_last_keys = true,
                          .rises = true};
 }

@@ -36,6 +36,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     throw UnsupportedError(fmt::format("{} key rows of a step are not modelled", c.block_n));
   }
   c.schedule = AttentionSchedule::kDynamic;
+  // Seen by a kernel that watched the output of nine shapes (H200, cuDNN 9.19): tiles start in the order of their rows.
+  c.longest_first = false;
   constexpr std::uint64_t kMostCtas = 1U << 16;  // a resident wave of any GPU, many times over
   if (row.grid && row.grid->count() > kMostCtas) {
     throw UnsupportedError(

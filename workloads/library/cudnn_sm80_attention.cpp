@@ -41,8 +41,8 @@ void check_tile(const CudnnFlashName& name) {
   }
 }
 
-/// Few queries of grouped heads run as one tile of a K/V head. Recorded: 32 heads of 8 K/V heads, one query, launch a CTA
-/// for each K/V head and split, and read keys and values once.
+/// Few queries of grouped heads run as one tile of a K/V head. Recorded: 32 heads of 8 K/V heads, one query, launch a
+/// CTA for each K/V head and split, and read keys and values once.
 void pack_group(AttentionShape& shape, std::uint32_t tile_rows) {
   const std::uint32_t group = shape.heads / shape.kv_heads;
   if (group > 1 && shape.q_len == 1 && group <= tile_rows) {
@@ -80,8 +80,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);
-  built.description = fmt::format("cuDNN mma.sync attention forward, {}, tile {}x{}, {} splits of the keys",
-                                  shape_text, c.block_m, c.block_n, c.splits);
+  built.description = fmt::format("cuDNN mma.sync attention forward, {}, tile {}x{}, {} splits of the keys", shape_text,
+                                  c.block_m, c.block_n, c.splits);
   return built;
 }
 

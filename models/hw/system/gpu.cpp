@@ -337,7 +337,7 @@ void Gpu::dispatch(const Event& e) {
       sms_[e.unit].run_tensor();
       break;
     case EventKind::kReadAtL2:
-      if (e.b == 0) {  // not yet admitted
+      if (e.b == 0) {              // not yet admitted
         constexpr Tick kSoon = 2;  // L2 cycles: not worth another event
         if (const Tick at = coalescer_->admit(context_.chunks[e.a]); at > context_.now() + kSoon * context_.time.l2) {
           context_.post(at, EventKind::kReadAtL2, 0, e.a, 1);

@@ -41,8 +41,8 @@ TEST_CASE("nvjet: bands and first tiles are those of the parameters of every rec
     INFO(cell.at("kernel") << " " << cell.at("m") << "x" << cell.at("n") << "x" << cell.at("k"));
     const auto cluster = static_cast<std::uint32_t>(row.number("cluster"));
     const auto clusters = static_cast<std::uint32_t>(row.number("clusters"));
-    LaunchRow launch = test::launch_row(
-        "gemm", cell.at("kernel"), fmt::format("{},{},{},TN", cell.at("m"), cell.at("n"), cell.at("k")));
+    LaunchRow launch = test::launch_row("gemm", cell.at("kernel"),
+                                        fmt::format("{},{},{},TN", cell.at("m"), cell.at("n"), cell.at("k")));
     launch.grid = Dim3{cluster, clusters, 1};
     const GemmTmaConfig config = nvjet_config(launch, target);
     CHECK(config.serpentine);
