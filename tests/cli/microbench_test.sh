@@ -28,6 +28,12 @@ expect_error 2 "nowhere: .*is not a folder" validate --microbench --data nowhere
 expect_error 2 "no measured microbenchmark matches 'nothing'" validate --microbench --data runs --only nothing
 expect_error 2 "132 SMs; a100-sxm4-80gb has 108" validate --microbench --data runs --gpu a100-sxm4-80gb
 expect_error 2 "no/such/g.yaml" calibrate --data runs --out no/such/g.yaml
+expect_error 2 "no microbenchmarks of a100-sxm4-80gb are recorded: .*expected --data FOLDER" \
+  validate --microbench --gpu a100-sxm4-80gb
+cp runs/one/latency.csv latency.csv
+sed 's/23\.0[0-9]*/-23/' latency.csv >runs/one/latency.csv
+expect_error 2 "latency.csv:2: value: '-23': expected a number of zero or more" validate --microbench --data runs
+cp latency.csv runs/one/latency.csv
 sed 's/23\.0[0-9]*/nan/' runs/one/latency.csv >nan.csv
 mv nan.csv runs/one/latency.csv
 expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" validate --microbench --data runs
