@@ -17,6 +17,10 @@ expect_error 2 "l2.size" run gemm "${small[@]}" --set l2.sise_bytes=100MiB
 expect_error 2 "l2.ways" describe l2.wys
 expect_error 2 "dtype" run gemm "${small[@]}" --dtype bf17
 expect_error 2 "no command"
+expect_error 2 "'gemm' is given twice" run gemm "${small[@]}" gemm
+expect_error 2 "'run' is given twice" run gemm "${small[@]}" run
+expect_error 2 "either 'gemm' or 'rowwise', not both" run gemm "${small[@]}" rowwise
+expect_error 2 "--version does not go with a command; give it alone: .strata --version." run --version
 
 # Values: wrong type, out of range, malformed.
 expect_error 2 "l2.size_bytes" run gemm "${small[@]}" --set l2.size_bytes=large
