@@ -40,6 +40,12 @@ expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" validate --m
 expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" calibrate --data runs --out g.yaml
 printf 'bench,series,x\n' >runs/one/latency.csv
 expect_error 2 "latency.csv" validate --microbench --data runs
+cp latency.csv runs/one/latency.csv
+cp runs/one/origin.json origin.json
+sed -E 's/("sms": *)[0-9]+/\1 1e300/' origin.json >runs/one/origin.json
+expect_error 2 "origin.json: sms: 1e\+300: expected a number up to" validate --microbench --data runs
+grep -v '"sms"' origin.json >runs/one/origin.json
+expect_error 2 "origin.json: sms: is missing: expected a number up to" validate --microbench --data runs
 rm runs/one/latency.csv
 expect_error 2 "holds no measured CSV" validate --microbench --data runs
 rm runs/one/origin.json

@@ -111,8 +111,11 @@ MicrobenchOrigin read_origin(const fs::path& folder) {
   }
   const auto number = [&](const char* key) {
     const auto at = json.find(key);
-    if (at == json.end() || !at->is_number()) {
-      throw InputError(Diagnostic{path.string(), 0, 0, key, "expected a number"});
+    constexpr double kMost = 1e15;
+    if (at == json.end() || !at->is_number() || !(std::abs(at->get<double>()) <= kMost)) {
+      throw InputError(Diagnostic{path.string(), 0, 0, key,
+                                  fmt::format("{}: expected a number up to {}",
+                                              at == json.end() ? std::string("is missing") : at->dump(), kMost)});
     }
     return at->get<std::int64_t>();
   };

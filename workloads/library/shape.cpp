@@ -85,7 +85,7 @@ GemmCells parse_gemm_shape(const std::string& shape) {
   }
   if (has_layout && !last.empty()) {
     if (last.size() != 2 || last.find_first_not_of("NTnt") != std::string_view::npos) {
-      cells.fail(fmt::format("has layout '{}'; expected NN, NT, TN or TT", last));
+      cells.fail(fmt::format("has layout '{}', none of NN, NT, TN, TT", last));
     }
     out.layout = std::string(last);
   }
