@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -84,6 +85,10 @@ void read_file(const fs::path& path, Run& run) {
     row.bench = record.cells[bench] + suffix;
     row.series = record.cells[series];
     row.x = measured_number(reader, record, x);
+    if (row.x > std::numeric_limits<std::uint32_t>::max()) {
+      throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[x],
+                                  fmt::format("'{}': expected a size or count below 2^32", record.cells[x])});
+    }
     row.x_unit = record.cells[x_unit];
     row.value = measured_number(reader, record, value, row.series);
     row.unit = record.cells[unit];
@@ -114,8 +119,8 @@ MicrobenchOrigin read_origin(const fs::path& folder) {
     constexpr double kMost = 1e15;
     if (at == json.end() || !at->is_number() || !(std::abs(at->get<double>()) <= kMost)) {
       throw InputError(Diagnostic{path.string(), 0, 0, key,
-                                  fmt::format("{}: expected a number up to {}",
-                                              at == json.end() ? std::string("is missing") : at->dump(), kMost)});
+                                  fmt::format("expected a number up to {}, found {}", kMost,
+                                              at == json.end() ? std::string("none") : at->dump())});
     }
     return at->get<std::int64_t>();
   };

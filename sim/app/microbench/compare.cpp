@@ -105,7 +105,9 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
   }
   if (rows.empty()) {
     throw InputError(
-        Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
+        options.only.empty()
+            ? Diagnostic{{}, 0, 0, "--data", "holds no measurement that can be simulated"}
+            : Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
   }
   run_all(gpu, tasks, options);
   for (const MappedRow& mapped : rows) {
