@@ -138,7 +138,7 @@ int calibrate(const CalibrateOptions& options) {
     throw InputError("--kernels: its launches are scored, which --no-score leaves out; give one of the two");
   }
   const GpuDescription base = load_gpu(options.gpu);
-  const std::string folder = options.data.empty() ? default_microbench_folder(base.config.chip.name) : options.data;
+  const std::string folder = microbench_folder(options.data, base.config.chip.name);
   GpuDescription described = base;
   apply_identity(folder, options.name.empty() ? base.config.chip.name : options.name, described);
   check_name(options, base, described);

@@ -19,6 +19,13 @@ void add_option(CLI::App& kernel, const OptionSpec& option, KernelChoice& choice
   added->default_str(option.chosen ? "chosen" : option.default_value);
 }
 
+/// The command's own options, which a kernel's --help would leave out.
+std::string options_of_every_kernel(const CLI::App& command) {
+  const auto options = command.get_options(
+      [&command](const CLI::Option* option) { return option->nonpositional() && option != command.get_help_ptr(); });
+  return CLI::Formatter().make_group("Options of every kernel", false, options);
+}
+
 }  // namespace
 
 void add_kernel_commands(CLI::App& command, KernelChoice& choice) {
@@ -29,6 +36,7 @@ void add_kernel_commands(CLI::App& command, KernelChoice& choice) {
     for (const OptionSpec& option : spec.options) {
       add_option(*kernel, option, choice);
     }
+    kernel->footer([&command] { return options_of_every_kernel(command); });
     kernel->callback([&choice, &spec] { choice.spec = &spec; });
   }
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/error.hpp"
 
@@ -75,6 +76,14 @@ std::optional<std::uint32_t> LaunchTable::count(std::optional<std::size_t> colum
   return static_cast<std::uint32_t>(*value);
 }
 
+double LaunchTable::clock() const {
+  const auto mhz = clock_ ? csv_number(reader_, record_, *clock_) : std::nullopt;
+  if (mhz && (*mhz < 1 || *mhz > kMaxSmClockMhz)) {
+    refuse(clock_, fmt::format("1 to {} MHz, or an empty cell", kMaxSmClockMhz));
+  }
+  return mhz.value_or(0);
+}
+
 void LaunchTable::check(const LaunchRow& row) const {
   constexpr std::uint32_t kMaxGridX = 0x7fffffff;
   constexpr std::uint32_t kMaxGridYz = 65535;
@@ -107,6 +116,7 @@ bool LaunchTable::next(LaunchJob& job) {
   job.row = {};
   job.row.case_name = text(case_);
   job.row.seq = text(seq_);
+  static_cast<void>(count(seq_, 0, std::numeric_limits<std::uint32_t>::max()));
   job.row.op = text(op_);
   job.row.dtype = text(dtype_);
   job.row.shape = text(shape_);
@@ -125,7 +135,7 @@ bool LaunchTable::next(LaunchJob& job) {
   check(job.row);
   link_producer(previous_, job.row);
   previous_ = job.row;
-  job.sm_clock_mhz = clock_ ? csv_number(reader_, record_, *clock_).value_or(0) : 0;
+  job.sm_clock_mhz = clock();
   return true;
 }
 

@@ -9,6 +9,9 @@
 
 namespace strata::app {
 
+/// Highest SM clock that is taken for one: beyond every GPU's, with room for a profiler's noise.
+inline constexpr double kMaxSmClockMhz = 10000;
+
 struct LaunchJob {
   LaunchRow row;
   double sm_clock_mhz = 0;  ///< 0 = the clock model chooses
@@ -33,6 +36,7 @@ class LaunchTable {
   [[nodiscard]] std::optional<Dim3> dim3(std::optional<std::size_t> column) const;
   [[nodiscard]] std::optional<std::uint32_t> count(std::optional<std::size_t> column, std::uint32_t lowest,
                                                    std::uint32_t highest) const;
+  [[nodiscard]] double clock() const;  ///< 0 where the cell is empty
   [[noreturn]] void refuse(std::optional<std::size_t> column, const std::string& expected) const;
   /// What no GPU launches is a mistake of the file.
   void check(const LaunchRow& row) const;

@@ -51,6 +51,7 @@ int run_program(int argc, char** argv) {
   using namespace strata::app;
   CLI::App app{"Strata: a cycle-approximate simulator of a GPU's memory hierarchy", "strata"};
   app.allow_extras();
+  app.set_version_flag("--version", "strata " STRATA_VERSION, "shows the version");
   app.footer("exit codes: 0 done, 1 the answer is a failure, 2 bad usage or input, 3 a broken invariant of ours");
   Action action;
   add_list(app, action);
@@ -65,7 +66,7 @@ int run_program(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      return checked_stdout(app.exit(e));  // --help
+      return checked_stdout(app.exit(e));  // --help, --version
     }
     print_error(e.what());
     return kExitInput;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include "sim/base/error.hpp"
+#include "sim/config/gpu_description.hpp"
 
 namespace strata::app {
 
@@ -54,7 +56,28 @@ std::string lower(std::string text) {
   return text;
 }
 
+/// The innermost folder above `path` that bears the name of a GPU.
+std::string gpu_of_folder(const std::string& path) {
+  const std::vector<std::string> known = list_gpus();
+  std::error_code none;  // without a current folder, only what the path itself says
+  const std::filesystem::path whole = std::filesystem::absolute(path, none);
+  std::string found;
+  for (const std::filesystem::path& part : none ? std::filesystem::path(path) : whole.lexically_normal()) {
+    if (std::find(known.begin(), known.end(), part.string()) != known.end()) {
+      found = part.string();
+    }
+  }
+  return found;
+}
+
 }  // namespace
+
+void warn_of_other_gpu(const MeasuredFile& file, const std::string& path, const std::string& gpu_name) {
+  if (!file.folder_gpu.empty() && file.folder_gpu != gpu_name) {
+    fmt::print(stderr, "strata: warning: {}: lies in the folder of {}, whose counters are scored as {}'s\n", path,
+               file.folder_gpu, gpu_name);
+  }
+}
 
 MeasuredFile read_measured(const std::string& path, const std::string& gpu_name) {
   LaunchTable table(path);
@@ -71,6 +94,7 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
   const auto split = reader.find("split");
   const auto gpu = reader.find("gpu");
   MeasuredFile out;
+  out.folder_gpu = gpu ? std::string() : gpu_of_folder(path);
   MeasuredLaunch launch;
   while (table.next(launch.job)) {
     const CsvRecord& record = table.record();

@@ -18,11 +18,16 @@ struct MeasuredLaunch {
 struct MeasuredFile {
   std::vector<MeasuredLaunch> launches;  ///< in the file's order
   std::size_t other_gpu = 0;             ///< rows of a file with a `gpu` column that name another GPU
+  std::string folder_gpu;                ///< the GPU whose name its folder has; empty with a `gpu` column
 };
 
 /// Columns as `predict` needs them, the measured columns that the file has (ncu_duration_ns, or measured_us;
 /// sm_cycles, or sm_cycles_avg), and `split` and `gpu` where present. Throws InputError with file, line and column;
 /// a file without any measured column is one.
 [[nodiscard]] MeasuredFile read_measured(const std::string& path, const std::string& gpu_name);
+
+/// One line on stderr where the file lies in the folder of another GPU (validation/data/NAME) than the one it is scored
+/// with: its numbers are that GPU's, whatever is simulated.
+void warn_of_other_gpu(const MeasuredFile& file, const std::string& path, const std::string& gpu_name);
 
 }  // namespace strata::app

@@ -15,6 +15,7 @@
 #include "sim/app/profile/launches_csv.hpp"
 #include "sim/app/profile/profile_totals.hpp"
 #include "sim/app/progress.hpp"
+#include "sim/app/repeated_rows.hpp"
 #include "sim/base/error.hpp"
 
 namespace strata::app {
@@ -56,6 +57,10 @@ void check_options(const PredictOptions& options) {
   if (!options.from.empty() && options.from[0] != "ncu" && options.from[0] != "kineto") {
     throw InputError(
         Diagnostic{{}, 0, 0, "--from", fmt::format("'{}' is no known kind; expected ncu or kineto", options.from[0])});
+  }
+  if (options.from.size() == 1) {
+    throw InputError(Diagnostic{
+        {}, 0, 0, "--from", fmt::format("{} needs a file: expected --from {} FILE", options.from[0], options.from[0])});
   }
   if (options.out.empty() && options.from.empty()) {
     throw InputError("strata predict --in FILE needs --out FILE");
@@ -139,11 +144,16 @@ int predict(const PredictOptions& options) {
   refuse_overwriting_input(options.launches, "--write-launches", source);
   PredictOutputs outputs(options);
   outputs.write(outputs.launches, launches_csv_header());
+  RepeatedRows repeated;
   const std::size_t rows = count_launches(*reader, [&](const ProfiledLaunch& launch) {
+    repeated.see(launch.job.row.case_name, launch.job.row.seq);
     if (outputs.launches) {
       outputs.write(outputs.launches, launches_csv_row(launch));
     }
   });
+  if (const std::string text = repeated.text(); !text.empty()) {
+    fmt::print(stderr, "strata: warning: {}\n", text);
+  }
   Tally tally;
   Progress progress("predict");
   predictor.on_progress([&](std::size_t done) {
@@ -197,7 +207,7 @@ void add_predict(CLI::App& app, Action& action) {
                    "a profile instead: ncu (as `ncu --csv --page raw` prints it) or kineto (JSON of PyTorch's "
                    "profiler), and its file; prints totals by kernel family")
       ->type_name("KIND FILE")
-      ->expected(2);
+      ->expected(1, 2);
   command->add_option("--out", options->out, "predicted CSV; - is standard output; optional with --from");
   command->add_option("--write-launches", options->launches,
                       "the launches read, as a CSV for --in, with what the profiler measured, for `validate --data`");

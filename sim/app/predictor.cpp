@@ -53,7 +53,7 @@ double effort(const LaunchJob& job) {
 
 }  // namespace
 
-Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact) {
+Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact, const std::function<void()>& alive) {
   const auto start = std::chrono::steady_clock::now();
   Prediction out;
   try {
@@ -64,6 +64,7 @@ Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact
     SimulationOptions options;
     options.sm_clock_mhz = std::min(job.sm_clock_mhz, static_cast<double>(gpu.clocks.sm_max_mhz));
     options.sample = !exact;
+    if (alive) options.progress = [&alive](double /*done_share*/) { alive(); };
     out.warning = kernel.warning;
     out.result = simulate(gpu, *kernel.source, options);
     out.ok = true;
@@ -106,13 +107,14 @@ std::vector<std::shared_ptr<const Prediction>> LaunchPredictor::predict(std::spa
   std::vector<std::shared_ptr<const Prediction>> answers(fresh.size());
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> done{done_};
+  const auto show = [&] {
+    if (progress_) progress_(done);
+  };
   const auto worker = [&](int /*thread*/) {
     for (std::size_t i = next.fetch_add(1); i < fresh.size(); i = next.fetch_add(1)) {
-      answers[i] = std::make_shared<const Prediction>(predict_launch(gpu_, jobs[fresh[i]], exact_));
-      const std::size_t finished = done.fetch_add(1) + 1;
-      if (progress_) {
-        progress_(finished);
-      }
+      answers[i] = std::make_shared<const Prediction>(predict_launch(gpu_, jobs[fresh[i]], exact_, show));
+      ++done;
+      show();
     }
   };
   tbb::task_arena arena(threads_);

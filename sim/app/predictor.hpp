@@ -26,14 +26,17 @@ struct Prediction {
 };
 
 /// Resolves and simulates one launch. Never throws for what a launch may hold: every failure is a reason.
-[[nodiscard]] Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact = false);
+/// @param alive  called now and then while a simulation runs; may be empty.
+[[nodiscard]] Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact = false,
+                                        const std::function<void()>& alive = {});
 
 /// Remembers what it has predicted. Answers do not depend on the number of threads.
 class LaunchPredictor {
  public:
   /// `exact`: long launches are simulated whole.
   LaunchPredictor(GpuConfig gpu, int threads, bool exact = false);
-  /// Called with the number of distinct launches done since construction; may run on any thread.
+  /// Called with the number of distinct launches done since construction, also while a long one runs; may run on any
+  /// thread.
   void on_progress(std::function<void(std::size_t done)> progress) { progress_ = std::move(progress); }
 
   /// One prediction per job, in order; equal launches share one.

@@ -1,6 +1,7 @@
 /// strata run: one kernel, or a recorded trace, through the model.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -109,6 +110,14 @@ void check_options(const RunOptions& options) {
   }
 }
 
+std::string check_sm_clock(const std::string& text) {
+  std::string problem = check_positive(text);
+  if (problem.empty() && std::strtod(text.c_str(), nullptr) > kMaxSmClockMhz) {
+    problem = fmt::format("'{}': expected a number above 0 and at most {}, in MHz", text, kMaxSmClockMhz);
+  }
+  return problem;
+}
+
 int run(RunOptions& options) {
   check_options(options);
   const GpuDescription gpu = load_gpu(options.gpu);
@@ -135,7 +144,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_flag("--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote");
   command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
-      ->check(check_positive);
+      ->check(check_sm_clock);
   add_exact_option(*command, options->exact);
   add_result_options(*command, options->outputs);
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -49,6 +50,9 @@ std::vector<std::string> command_names(const CLI::App& app) {
       }
     }
     const std::string name = word.substr(0, word.find('='));
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      throw InputError(fmt::format("{} does not go with a command; give it alone: `strata {}`", name, name));
+    }
     throw InputError(
         fmt::format("unknown option '{}'{}; `{} --help` lists them", name, did_you_mean(name, names), where));
   }
@@ -59,6 +63,21 @@ std::vector<std::string> command_names(const CLI::App& app) {
   const char* what = last.get_name() == "run" ? "kernel" : "command";
   throw InputError(
       fmt::format("unknown {} '{}'{}; valid are {}", what, word, did_you_mean(word, names), fmt::join(names, ", ")));
+}
+
+/// One command at each level, once: a second one would take the place of the first in silence.
+void refuse_second_command(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (chosen.empty()) {
+    return;
+  }
+  const std::string first = chosen.front()->get_name();
+  if (chosen.front()->count() > 1) {
+    throw InputError(fmt::format("'{}' is given twice; expected it once", first));
+  }
+  if (chosen.size() > 1) {
+    throw InputError(fmt::format("give either '{}' or '{}', not both", first, chosen[1]->get_name()));
+  }
 }
 
 }  // namespace
@@ -77,6 +96,9 @@ void refuse_unknown_words(const CLI::App& app) {
   std::vector<const CLI::App*> chain{&app};
   while (!chain.back()->get_subcommands().empty()) {
     chain.push_back(chain.back()->get_subcommands().front());
+  }
+  for (const CLI::App* command : chain) {
+    refuse_second_command(*command);
   }
   const std::vector<std::string> words = app.remaining(true);
   if (!words.empty()) {

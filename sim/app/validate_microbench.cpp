@@ -10,7 +10,7 @@
 namespace strata::app {
 
 int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfig& gpu) {
-  const std::string folder = options.data.empty() ? default_microbench_folder(gpu.chip.name) : options.data;
+  const std::string folder = microbench_folder(options.data, gpu.chip.name);
   const MicrobenchData data = read_microbench(folder, gpu);
   ReportOutputs outputs(options.json, options.html);
   Progress progress("validate");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "sim/base/error.hpp"
 #include "sim/config/config_dir.hpp"
 #include "sim/config/gpu_checks.hpp"
@@ -13,7 +15,9 @@ namespace strata {
 
 namespace {
 
-void apply_override(const std::string& text, GpuDescription& gpu, std::vector<Diagnostic>& problems) {
+/// `given`: keys that earlier overrides named.
+void apply_override(const std::string& text, GpuDescription& gpu, std::set<std::string_view>& given,
+                    std::vector<Diagnostic>& problems) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     problems.push_back({{}, 0, 0, {}, "--set '" + text.substr(0, 200) + "': expected key=value, e.g. l2.size=100MiB"});
@@ -23,6 +27,10 @@ void apply_override(const std::string& text, GpuDescription& gpu, std::vector<Di
   const Field* field = find_field(key);
   if (field == nullptr) {
     problems.push_back({{}, 0, 0, key.substr(0, 200), "unknown key" + did_you_mean(key, gpu_field_keys())});
+    return;
+  }
+  if (!given.insert(field->key).second) {
+    problems.push_back({{}, 0, 0, std::string(field->key), "is given twice with --set; expected one value"});
     return;
   }
   if (auto wrong = parse_field(*field, std::string_view(text).substr(equals + 1), gpu.config)) {
@@ -64,9 +72,10 @@ std::string yaml_quoted(const std::string& text) {
 
 GpuDescription load_gpu(const std::string& name_or_path, const std::vector<std::string>& overrides) {
   GpuReadout read = read_gpu_file(find_gpu_file(name_or_path));
+  std::set<std::string_view> given;
   for (const std::string& text : overrides) {
     const std::size_t before = read.problems.size();
-    apply_override(text, read.gpu, read.problems);
+    apply_override(text, read.gpu, given, read.problems);
     if (read.problems.size() == before) {
       read.places.erase(std::string(find_field(text.substr(0, text.find('=')))->key));
     }

@@ -17,6 +17,10 @@ expect_error 2 "l2.size" run gemm "${small[@]}" --set l2.sise_bytes=100MiB
 expect_error 2 "l2.ways" describe l2.wys
 expect_error 2 "dtype" run gemm "${small[@]}" --dtype bf17
 expect_error 2 "no command"
+expect_error 2 "'gemm' is given twice" run gemm "${small[@]}" gemm
+expect_error 2 "'run' is given twice" run gemm "${small[@]}" run
+expect_error 2 "either 'gemm' or 'rowwise', not both" run gemm "${small[@]}" rowwise
+expect_error 2 "--version does not go with a command; give it alone: .strata --version." run --version
 
 # Values: wrong type, out of range, malformed.
 expect_error 2 "l2.size_bytes" run gemm "${small[@]}" --set l2.size_bytes=large
@@ -27,6 +31,12 @@ expect_error 2 "sm-clock" run gemm "${small[@]}" --sm-clock fast
 for clock in 0 nan inf 1e400; do
   expect_error 2 "--sm-clock: '$clock': expected a number above 0" run gemm "${small[@]}" --sm-clock "$clock"
 done
+for clock in 1e30 10001; do
+  expect_error 2 "--sm-clock: '$clock': expected a number above 0 and at most 10000" run gemm "${small[@]}" --sm-clock $clock
+done
+expect_error 2 "clocks.sm_max_mhz: .*1e30.* expected 100 to 3999 MHz" run gemm "${small[@]}" --set clocks.sm_max_mhz=1e30
+expect_error 2 "l2.ways: is given twice" run gemm "${small[@]}" --set l2.ways=16 --set l2.ways=16
+expect_error 2 "l2.size_bytes: is given twice" describe l2 --set l2.size=50MiB --set l2.size_bytes=40MiB
 expect_error 2 "--max-error-cycles: 'nan'" validate --data x.csv --max-error-cycles nan
 
 # An empty value, as of a shell variable that is not set, is no silent default.
@@ -51,6 +61,13 @@ expect_error 2 "the name says layout TN, --layout says NN" run gemm "${small[@]}
 add='void at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >()'
 expect_error 2 "--inputs: does not go with --kernel" run elementwise --rows 64 --cols 64 --inputs 2 --kernel "$add"
 expect_error 2 "the name says bf16, --dtype says fp32" run elementwise --rows 64 --cols 64 --dtype fp32 --kernel "$add"
+
+for operator in softmax log_softmax layer_norm rms_norm; do
+  expect_error 2 "--over: $operator does not use it" run rowwise --rows 64 --cols 64 --operator $operator --over cols
+done
+for operator in sum max argmax var; do
+  expect_error 2 "--threads: $operator does not use it" run rowwise --rows 64 --cols 64 --operator $operator --threads 64
+done
 
 # --kernel auto: what is missing, wrong or beyond every kernel is said, each in its own words.
 attention=(run flash_attention --heads 2 --q-len 64)
@@ -120,6 +137,22 @@ expect_error 2 "jobs" predict --in in.csv --out out.csv -j 0
 expect_error 2 "no measured column" validate --data in.csv
 put "$header\na,1,gemm,bf16,s,k,0x1x1,\n"
 expect_error 2 "in.csv:2: grid_dim: '0x1x1': expected 1 to" predict --in in.csv --out out.csv
+for clock in 0 1e30; do
+  put "$header\na,1,gemm,bf16,s,k,1x1x1,$clock\n"
+  expect_error 2 "in.csv:2: sm_clock_mhz: '$clock': expected 1 to 10000 MHz, or an empty cell" predict --in in.csv --out out.csv
+done
+for seq in first 1.5 9999999999; do
+  put "$header\na,$seq,gemm,bf16,s,k,1x1x1,\n"
+  expect_error 2 "in.csv:2: seq: '$seq'" predict --in in.csv --out out.csv
+done
+put "$header\na,-1,gemm,bf16,s,k,1x1x1,\n"
+expect_error 2 "in.csv:2: seq: '-1' is not a number of zero or more" predict --in in.csv --out out.csv
+put "$header\na,1,gemm,bf16,s,k,,\na,2,gemm,bf16,s,k,,\na,1,gemm,bf16,s,k,,\nb,1,gemm,bf16,s,k,,\n"
+expect_done predict --in in.csv --out repeated.csv
+grep -q "1 rows repeat the case and seq of an earlier one; the first: case 'a', seq '1'" stderr ||
+  fail "no warning for a repeated row: $(cat stderr)"
+expect_error 2 "--from: ncu needs a file: expected --from ncu FILE" predict --from ncu
+expect_error 2 "--from: ncu needs a file: expected --from ncu FILE" predict --from ncu --out out.csv
 put "$header\n" && gzip -f in.csv
 expect_error 2 "in.csv.gz: is compressed" predict --in in.csv.gz --out out.csv
 
@@ -130,6 +163,11 @@ size=$(stat -c %s good.trace)
 head -c $((size / 2)) good.trace >truncated.trace
 expect_error 2 "truncated.trace" trace verify truncated.trace
 expect_error 2 "truncated.trace" run --trace truncated.trace --json out.json
+{ cat good.trace && echo more; } >appended.trace
+expect_error 2 "appended.trace: the trace ends at byte $size; expected nothing behind it, found 5 more bytes" \
+  trace verify appended.trace
+cat good.trace good.trace >twice.trace
+expect_error 2 "twice.trace: the trace ends at byte $size; .* found $size more bytes" run --trace twice.trace
 cp good.trace flipped.trace
 printf '\xff' | dd of=flipped.trace bs=1 seek=$((size / 2)) conv=notrunc status=none
 cmp -s good.trace flipped.trace && printf '\x00' | dd of=flipped.trace bs=1 seek=$((size / 2)) conv=notrunc status=none

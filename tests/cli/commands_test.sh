@@ -19,6 +19,12 @@ shows '132' describe topology
 expect_done describe topology --dot topology.dot
 grep -q 'graph' topology.dot || fail "no graph in the Graphviz file"
 shows '--tile-m' run gemm --help
+for option in --gpu --set --sm-clock --kernel --exact --json --csv --html --timeline; do
+  shows "^ +$option" run gemm --help
+done
+shows '^ +--out' trace record gemm --help
+version=$(sed -nE 's/^project\(strata VERSION ([0-9.]+).*/\1/p' "$source_tree/CMakeLists.txt")
+shows "^strata $version\$" --version
 shows 'SM cycles' run elementwise --rows 512 --cols 512 --inputs 2
 shows 'strata.result/1' run gemm --m 512 --n 512 --k 512 --json -
 shows '"sm__cycles_elapsed.max"' run gemm --m 512 --n 512 --k 512 --sm-clock 1500 --json -
@@ -30,6 +36,13 @@ expect_done validate --data one.csv --gpu h100-sxm5-80gb --max-error-cycles 1000
 grep -q 'strata.validation/1' v.json || fail "validation JSON"
 grep -q '<svg' v.html || fail "scatter plot"
 grep -q 'add_bf16_1024x1024' stdout || fail "--rows lists no launch"
+# Counters of a GPU's folder, scored as another's.
+mkdir -p h100-pcie-80gb && cp one.csv h100-pcie-80gb/
+warning='warning: h100-pcie-80gb/one.csv: lies in the folder of h100-pcie-80gb, whose counters are scored as h100-sxm5'
+expect_done validate --data h100-pcie-80gb/one.csv --gpu h100-sxm5-80gb --cycles-only
+grep -q "$warning" stderr || fail "no warning for counters of another GPU: $(cat stderr)"
+expect_done validate --data one.csv --gpu h100-sxm5-80gb --cycles-only
+[[ ! -s stderr ]] || fail "a warning without a reason: $(cat stderr)"
 "$strata" validate --data one.csv --max-error-cycles 0.000001 >stdout 2>stderr
 [[ $? -eq 1 ]] || fail "a missed threshold does not exit 1: $(cat stderr)"
 

@@ -28,12 +28,31 @@ expect_error 2 "nowhere: .*is not a folder" validate --microbench --data nowhere
 expect_error 2 "no measured microbenchmark matches 'nothing'" validate --microbench --data runs --only nothing
 expect_error 2 "132 SMs; a100-sxm4-80gb has 108" validate --microbench --data runs --gpu a100-sxm4-80gb
 expect_error 2 "no/such/g.yaml" calibrate --data runs --out no/such/g.yaml
+expect_error 2 "no microbenchmarks of a100-sxm4-80gb are recorded: .*expected --data FOLDER" \
+  validate --microbench --gpu a100-sxm4-80gb
+cp runs/one/latency.csv latency.csv
+sed 's/23\.0[0-9]*/-23/' latency.csv >runs/one/latency.csv
+expect_error 2 "latency.csv:2: value: '-23': expected a number of zero or more" validate --microbench --data runs
+cp latency.csv runs/one/latency.csv
 sed 's/23\.0[0-9]*/nan/' runs/one/latency.csv >nan.csv
 mv nan.csv runs/one/latency.csv
 expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" validate --microbench --data runs
 expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" calibrate --data runs --out g.yaml
 printf 'bench,series,x\n' >runs/one/latency.csv
 expect_error 2 "latency.csv" validate --microbench --data runs
+cp latency.csv runs/one/latency.csv
+awk -F, -v OFS=, 'NR == 2 { $3 = 1e300 } 1' latency.csv >runs/one/latency.csv
+expect_error 2 "latency.csv:2: x: '1e\+300': expected a size or count below 2\^32" validate --microbench --data runs
+recorded_tma=$(grep '^tma,bulk_2048B_1stages,' "$recorded/tma.csv" | head -1)
+{ head -1 "$recorded/tma.csv" && awk -F, -v OFS=, '{ $3 = 0 } 1' <<<"$recorded_tma"; } >runs/one/latency.csv
+expect_error 2 "--data: holds no measurement that can be simulated" validate --microbench --data runs
+cp latency.csv runs/one/latency.csv
+cp runs/one/origin.json origin.json
+sed -E 's/("sms": *)[0-9]+/\1 1e300/' origin.json >runs/one/origin.json
+expect_error 2 "origin.json: sms: expected a number up to .*found 1e\+300" validate --microbench --data runs
+grep -v '"sms"' origin.json >runs/one/origin.json
+expect_error 2 "origin.json: sms: expected a number up to .*found none" validate --microbench --data runs
+cp origin.json runs/one/
 rm runs/one/latency.csv
 expect_error 2 "holds no measured CSV" validate --microbench --data runs
 rm runs/one/origin.json

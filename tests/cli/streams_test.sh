@@ -32,6 +32,17 @@ echo old >kept.json
 expect_ended TERM run "${long[@]}" --exact --json kept.json
 [[ $(cat kept.json) == old ]] || fail "an interrupted run changed the file it was to replace"
 
+# On a terminal a progress line appears after two seconds, also while a single CTA or candidate takes minutes; elsewhere
+# there is none.
+for words in "run gemm --m 1 --n 1 --k 2147483640" "run gemm --m 1 --n 1 --k 2147483640 --kernel auto" \
+  "run rowwise --rows 1 --cols 2147483648"; do
+  script -qec "timeout --foreground 5 $strata $words" /dev/null </dev/null >terminal 2>/dev/null
+  grep -q 'run: .*\(finished\|simulated\)' terminal || fail "no progress on a terminal: strata $words: $(head -c 400 terminal)"
+done
+# shellcheck disable=SC2086
+timeout 4 "$strata" $words >stdout 2>stderr
+[[ ! -s stderr ]] || fail "progress where there is no terminal: $(head -c 400 stderr)"
+
 # A report that cannot be written is an error, also where only standard output is asked for.
 for words in "list gpus" "describe l2" "run gemm ${small[*]}" "run gemm ${small[*]} --json -"; do
   # shellcheck disable=SC2086

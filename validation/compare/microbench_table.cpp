@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -47,6 +48,17 @@ double finite_number(const CsvReader& reader, const CsvRecord& record, std::size
   return value;
 }
 
+/// Only the interval from one launch's end to the next one's start can be below zero: launches may overlap.
+double measured_number(const CsvReader& reader, const CsvRecord& record, std::size_t column,
+                       const std::string& series = {}) {
+  const double value = finite_number(reader, record, column);
+  if (value < 0 && !series.ends_with("_to_next_start")) {
+    throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[column],
+                                fmt::format("'{}': expected a number of zero or more", record.cells[column])});
+  }
+  return value;
+}
+
 struct Run {
   fs::path folder;
   std::vector<MicrobenchRow> rows;
@@ -72,12 +84,16 @@ void read_file(const fs::path& path, Run& run) {
     MicrobenchRow row;
     row.bench = record.cells[bench] + suffix;
     row.series = record.cells[series];
-    row.x = finite_number(reader, record, x);
+    row.x = measured_number(reader, record, x);
+    if (row.x > std::numeric_limits<std::uint32_t>::max()) {
+      throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[x],
+                                  fmt::format("'{}': expected a size or count below 2^32", record.cells[x])});
+    }
     row.x_unit = record.cells[x_unit];
-    row.value = finite_number(reader, record, value);
+    row.value = measured_number(reader, record, value, row.series);
     row.unit = record.cells[unit];
     if (metric) row.metric = record.cells[*metric];
-    if (clock) row.sm_clock_mhz = finite_number(reader, record, *clock);
+    if (clock) row.sm_clock_mhz = measured_number(reader, record, *clock);
     if (row.bench == "topology" && row.series == "sms_in_gpc") {
       run.gpc_sms.push_back(static_cast<int>(row.value));
     }
@@ -100,8 +116,11 @@ MicrobenchOrigin read_origin(const fs::path& folder) {
   }
   const auto number = [&](const char* key) {
     const auto at = json.find(key);
-    if (at == json.end() || !at->is_number()) {
-      throw InputError(Diagnostic{path.string(), 0, 0, key, "expected a number"});
+    constexpr double kMost = 1e15;
+    if (at == json.end() || !at->is_number() || !(std::abs(at->get<double>()) <= kMost)) {
+      throw InputError(Diagnostic{path.string(), 0, 0, key,
+                                  fmt::format("expected a number up to {}, found {}", kMost,
+                                              at == json.end() ? std::string("none") : at->dump())});
     }
     return at->get<std::int64_t>();
   };

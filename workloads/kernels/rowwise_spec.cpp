@@ -107,6 +107,12 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   if (r.threads % 32 != 0) reader.problem("threads", fmt::format("{}: must be a multiple of 32", r.threads));
   const bool is_norm = r.op == "layer_norm" || r.op == "rms_norm";
   const bool is_softmax = r.op == "softmax" || r.op == "log_softmax";
+  if (reader.given("over") && (is_norm || is_softmax)) {
+    reader.problem("over", fmt::format("{} does not use it; only sum, max, argmax and var do", r.op));
+  }
+  if (reader.given("threads") && !is_norm && !is_softmax) {
+    reader.problem("threads", fmt::format("{} does not use it; only softmax, log_softmax and norms do", r.op));
+  }
   if (is_norm && r.cols % 4 != 0) reader.problem("cols", fmt::format("{}: norms take multiples of 4", r.cols));
   if (bits_of(r.type) < 8) reader.problem("dtype", "elements of less than a byte are not modelled");
   const double bytes = static_cast<double>(r.rows) * static_cast<double>(r.cols) * bits_of(r.type) / 8 *

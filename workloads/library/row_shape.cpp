@@ -14,7 +14,8 @@ constexpr double kMaxElements = 0x1p40;
 
 RowMatrix checked(double rows, double cols) {
   if (rows * cols > kMaxElements || rows > 0x7fffffff || cols > 0x7fffffff) {
-    throw UnsupportedError(fmt::format("shape: {:.0f} x {:.0f} elements; at most 2^40 are simulated", rows, cols));
+    throw UnsupportedError(fmt::format(
+        "shape: {:.0f} x {:.0f} elements; at most 2^40 of them, 2^31 - 1 along each side, are simulated", rows, cols));
   }
   return {static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)};
 }

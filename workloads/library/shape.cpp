@@ -84,6 +84,9 @@ GemmCells parse_gemm_shape(const std::string& shape) {
     out.batch = cells.positive(0);
   }
   if (has_layout && !last.empty()) {
+    if (last.size() != 2 || last.find_first_not_of("NTnt") != std::string_view::npos) {
+      cells.fail(fmt::format("has layout '{}', none of NN, NT, TN, TT", last));
+    }
     out.layout = std::string(last);
   }
   return out;

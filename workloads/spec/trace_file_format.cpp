@@ -119,6 +119,11 @@ void check_header(std::span<const std::byte> bytes, const std::string& file) {
   }
 }
 
+bool ends_trace(std::span<const std::byte> bytes, std::uint64_t end) {
+  return bytes.size() == kFooterBytes && starts_with(bytes.subspan(kFooterBytes - 8), kEndMagic) &&
+         integer_at(bytes, 48, 8) == checksum(bytes.first(48)) && integer_at(bytes, 32, 8) == end;
+}
+
 Footer read_footer(std::span<const std::byte> bytes, std::uint64_t file_bytes, const std::string& file) {
   if (bytes.size() != kFooterBytes || !starts_with(bytes.subspan(kFooterBytes - 8), kEndMagic)) {
     fail(file, fmt::format("the trace is truncated: {} bytes, without the mark that ends it", file_bytes));

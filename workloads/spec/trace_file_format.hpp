@@ -55,6 +55,8 @@ struct Footer {
 
 /// Checks magic, version and checksum; throws InputError for `file`.
 void check_header(std::span<const std::byte> bytes, const std::string& file);
+/// Whether `bytes` are the footer of a trace that ends at byte `end` of its file.
+[[nodiscard]] bool ends_trace(std::span<const std::byte> bytes, std::uint64_t end);
 [[nodiscard]] Footer read_footer(std::span<const std::byte> bytes, std::uint64_t file_bytes, const std::string& file);
 
 void write_launch(const Launch& launch, ByteWriter& out);

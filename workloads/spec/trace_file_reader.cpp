@@ -93,6 +93,27 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
   }
 }
 
+namespace {
+
+/// Throws InputError where a whole trace begins the file and other bytes follow it. Reads all of the file.
+void refuse_appended_bytes(const InputFile& file) {
+  constexpr std::size_t kStep = std::size_t{1} << 20;
+  std::vector<std::byte> bytes;
+  for (std::uint64_t at = kHeaderBytes; at + kFooterBytes <= file.size(); at += kStep) {
+    bytes.resize(std::min<std::uint64_t>(kStep + kFooterBytes - 1, file.size() - at));
+    file.read(at, bytes);
+    for (std::size_t i = 0; i + kFooterBytes <= bytes.size(); ++i) {
+      const std::uint64_t end = at + i + kFooterBytes;
+      if (end < file.size() && ends_trace(std::span(bytes).subspan(i, kFooterBytes), end)) {
+        fail(file.path(), fmt::format("the trace ends at byte {}; expected nothing behind it, found {} more bytes", end,
+                                      file.size() - end));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Index read_index(const InputFile& file) {
   std::array<std::byte, kHeaderBytes> header{};
   const std::size_t header_bytes = std::min<std::uint64_t>(kHeaderBytes, file.size());
@@ -103,6 +124,7 @@ Index read_index(const InputFile& file) {
   }
   std::array<std::byte, kFooterBytes> footer{};
   file.read(file.size() - kFooterBytes, footer);
+  if (!ends_trace(footer, file.size())) refuse_appended_bytes(file);
   Index index;
   index.footer = read_footer(footer, file.size(), file.path());
   std::vector<std::byte> packed(index.footer.index_bytes);

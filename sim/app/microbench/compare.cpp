@@ -105,7 +105,9 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
   }
   if (rows.empty()) {
     throw InputError(
-        Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
+        options.only.empty()
+            ? Diagnostic{{}, 0, 0, "--data", "holds no measurement that can be simulated"}
+            : Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
   }
   run_all(gpu, tasks, options);
   for (const MappedRow& mapped : rows) {
@@ -122,8 +124,19 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
   return out;
 }
 
-std::string default_microbench_folder(const std::string& gpu_name) {
-  return (config_dir().parent_path() / "validation" / "data" / gpu_name / "microbench").string();
+std::string microbench_folder(const std::string& data, const std::string& gpu_name) {
+  if (!data.empty()) {
+    return data;
+  }
+  const std::filesystem::path recorded = config_dir().parent_path() / "validation" / "data" / gpu_name / "microbench";
+  std::error_code none;  // a folder that cannot be read counts as absent
+  if (!std::filesystem::is_directory(recorded, none)) {
+    throw InputError(
+        fmt::format("no microbenchmarks of {} are recorded: {} is no folder; expected --data FOLDER, which "
+                    "validation/microbench/run_all.sh fills on such a GPU",
+                    gpu_name, recorded.string()));
+  }
+  return recorded.string();
 }
 
 }  // namespace strata::app

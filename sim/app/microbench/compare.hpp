@@ -18,8 +18,9 @@ struct MicrobenchOptions {
 [[nodiscard]] MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchData& data,
                                                       const MicrobenchOptions& options);
 
-/// Where the measurements of a GPU are kept when --data is not given: validation/data/NAME/microbench beside configs.
-[[nodiscard]] std::string default_microbench_folder(const std::string& gpu_name);
+/// The folder of --data; where that was not given, the one that keeps the measurements of a GPU, validation/data/NAME/
+/// microbench beside configs. Throws InputError where there is none.
+[[nodiscard]] std::string microbench_folder(const std::string& data, const std::string& gpu_name);
 
 /// Why a microbenchmark misses its aim, where that is known; empty otherwise.
 [[nodiscard]] std::string known_gap(const std::string& benchmark);

@@ -5,6 +5,17 @@
 
 namespace strata::app {
 
+namespace {
+
+/// Series whose x is an index or a share; that of all others is a size or a count.
+bool x_may_be_below_one(const MicrobenchRow& row) {
+  return row.bench == "l2_partition" || row.bench == "l2_fabric" || row.bench == "topology" ||
+         row.series.find("_each_gpc") != std::string::npos || row.series.find("_per_sm") != std::string::npos ||
+         starts_with(row.series, "mix_");
+}
+
+}  // namespace
+
 Mapping not_simulated(std::string reason) { return Mapping{std::nullopt, std::move(reason)}; }
 
 Mapping one_trace(std::string benchmark, PointKind kind, std::string key,
@@ -19,6 +30,7 @@ Mapping one_trace(std::string benchmark, PointKind kind, std::string key,
 }
 
 Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
+  if (row.x < 1 && !x_may_be_below_one(row)) return not_simulated("its x is below one");
   if (row.bench == "latency") return map_latency(row);
   if (row.bench == "l2_bandwidth") return map_l2_bandwidth(row, placement);
   if (row.bench == "l2_fabric") return map_l2_fabric(row, placement);

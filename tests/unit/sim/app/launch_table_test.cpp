@@ -34,6 +34,17 @@ void expect_error(const std::string& row, const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("launch table: seq and clock have to be numbers that can be") {
+  expect_error("g,x,gemm,bf16,\"64,64,64,TN\",k,,,,,,,,\n", ":2: seq: 'x'");
+  expect_error("g,2.5,gemm,bf16,\"64,64,64,TN\",k,,,,,,,,\n", ":2: seq: '2.5': expected a whole number");
+  expect_error("g,1,gemm,bf16,\"64,64,64,TN\",k,,,,,,,0,\n", ":2: sm_clock_mhz: '0': expected 1 to 10000 MHz");
+  expect_error("g,1,gemm,bf16,\"64,64,64,TN\",k,,,,,,,10001,\n", ":2: sm_clock_mhz: '10001': expected 1 to 10000 MHz");
+  const TemporaryTable file(std::string(kHeader) + "g,,gemm,bf16,\"64,64,64,TN\",k,,,,,,,,\n");
+  LaunchTable table(file.path);
+  LaunchJob job;
+  CHECK(table.next(job));  // a seq that is not known is none
+}
+
 TEST_CASE("launch table: reads what is known and leaves the rest empty") {
   const TemporaryTable file(std::string(kHeader) +
                             "g,1,gemm,bf16,\"64,64,64,TN\",nvjet,2x66x1,384x1x1,0x0x0,168,1024,0,1700.5,99\n"

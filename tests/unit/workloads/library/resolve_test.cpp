@@ -103,6 +103,7 @@ TEST_CASE("shape cells: numbers, flags and errors", "[workloads][library]") {
   CHECK(parse_gemm_shape("7,1,2,3").batch == 7);
   CHECK(parse_gemm_shape("7,1,2,3,nn").layout == "nn");
   CHECK(parse_gemm_shape("7,1,2,3,nn").k == 3);
+  CHECK_THROWS_WITH(parse_gemm_shape("1,2,3,XN"), Catch::Contains("layout 'XN', none of NN, NT, TN, TT"));
   CHECK_THROWS_AS(parse_gemm_shape("1,2,TN"), UnsupportedError);
   CHECK_THROWS_AS(parse_gemm_shape("1,2,3,4,5"), UnsupportedError);
   const AttentionCells attention = parse_attention_shape("1,32,8,1,8192,128,1,flash");
