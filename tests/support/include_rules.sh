@@ -30,6 +30,7 @@ workloads/library|workloads/spec workloads/kernels sim/base sim/config
 workloads/graph|workloads/spec workloads/kernels workloads/library sim/base sim/config
 workloads/import|workloads/spec sim/base sim/config
 validation/kernels|
+validation/library|
 validation/microbench|
 validation/compare|$sim workloads/spec
 validation/calibrate|$sim validation/compare workloads/spec
@@ -45,7 +46,7 @@ boost/graph/|sim/topology workloads/graph
 nlopt|validation/calibrate
 zstd.h|workloads/spec workloads/import
 zlib.h|sim/app
-cuda|validation/kernels validation/microbench
+cuda|validation/kernels validation/library validation/microbench
 TABLE
 }
 
