@@ -16,24 +16,10 @@ struct Args {
   unsigned never;
 };
 
-__device__ __forceinline__ void alignedStart(const Args& a, int rank) {
-  groupBarrier(a.group, 0);
-  if (threadIdx.x == 0) {
-    if (rank == 0) atomicExch(a.startAt, nanosNow() + 3000);
-    Watchdog dog;
-    unsigned long long t;
-    while ((t = *reinterpret_cast<volatile unsigned long long*>(a.startAt)) == 0) dog.poll();
-    while (nanosNow() < t) {}  // all see the same step of the timer
-    uint64_t c0 = clockNow();
-    while (clockNow() - c0 < unsigned(rank * a.skew)) {}
-  }
-  __syncthreads();
-}
-
 __global__ void __launch_bounds__(kThreads, 1) lrcLoads(Args a) {
   int rank = enterGroup(a.group);
   if (rank < 0) return;
-  alignedStart(a, rank);
+  alignedStart(a.group, a.startAt, rank, rank * a.skew);
   uint4 acc = make_uint4(0, 0, 0, 0);
   Stamp s;
   stampBegin(s);
@@ -59,7 +45,7 @@ __global__ void __launch_bounds__(kThreads, 1) lrcBulk(Args a) {
     for (int i = 0; i < kStages; ++i) mbarInit(smemAddr(&bars[i]), 1);
     mbarFence();
   }
-  alignedStart(a, rank);
+  alignedStart(a.group, a.startAt, rank, rank * a.skew);
   Stamp s;
   stampBegin(s);
   if (threadIdx.x == 0) {

@@ -24,17 +24,7 @@ __global__ void __launch_bounds__(1024, 1) lrcLines(Args a) {
   int rank = enterGroup(a.group);
   if (rank < 0) return;
   const int turn = rank / a.streams;
-  groupBarrier(a.group, 0);
-  if (threadIdx.x == 0) {
-    if (rank == 0) atomicExch(a.startAt, nanosNow() + 3000);
-    Watchdog dog;
-    unsigned long long t;
-    while ((t = *reinterpret_cast<volatile unsigned long long*>(a.startAt)) == 0) dog.poll();
-    while (nanosNow() < t) {}
-    uint64_t c0 = clockNow();
-    while (clockNow() - c0 < unsigned(turn * a.skew)) {}
-  }
-  __syncthreads();
+  alignedStart(a.group, a.startAt, rank, turn * a.skew);
   Stamp s;
   stampBegin(s);
   uint4 acc = make_uint4(0, 0, 0, 0);

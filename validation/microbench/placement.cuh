@@ -67,6 +67,21 @@ __device__ __forceinline__ void groupBarrier(const Group& g, int phase) {
   __syncthreads();
 }
 
+// The members of a group start together, each as many clocks late as it says. `startAt`: zero before the launch.
+__device__ __forceinline__ void alignedStart(const Group& g, unsigned long long* startAt, int rank, int late) {
+  groupBarrier(g, 0);
+  if (threadIdx.x == 0) {
+    if (rank == 0) atomicExch(startAt, nanosNow() + 3000);
+    Watchdog dog;
+    unsigned long long t;
+    while ((t = *reinterpret_cast<volatile unsigned long long*>(startAt)) == 0) dog.poll();
+    while (nanosNow() < t) {}  // all see the same step of the timer
+    uint64_t c0 = clockNow();
+    while (clockNow() - c0 < unsigned(late)) {}
+  }
+  __syncthreads();
+}
+
 constexpr int kProbeWords = 4096;  // 64 KiB of 16-byte words per SM
 
 // Bytes per clock of every member while all members read private sets that the L2 holds.

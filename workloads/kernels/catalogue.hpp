@@ -12,14 +12,14 @@
 
 namespace strata {
 
-/// The few facts of a target that a kernel's author would look up before choosing a tile. Filled from a GpuConfig by
-/// the application, so that workloads never see a hardware model.
 /// A GPC: its SMs, and those of them that take part in clusters of more than a TPC.
 struct GpcFacts {
   std::uint32_t sms = 0;
   std::uint32_t cluster_sms = 0;
 };
 
+/// The few facts of a target that a kernel's author would look up before choosing a tile. Filled from a GpuConfig by
+/// the application, so that workloads never see a hardware model.
 struct TargetFacts {
   std::string architecture;  ///< "ampere" or "hopper"
   bool has_tma = false;

@@ -255,9 +255,8 @@ class FlashAttentionWgmma final : public TraceSource {
     auto& st = cursor.state;
     if (st[kTile] >= tiles_.count_of(cta)) return 0;
     const Tile t = tile_of(cta, st[kTile]);
-    if (t.blocks == 0 || st[kStep] == t.blocks) {
-      std::uint32_t n = 0;
-      if (costs_.takes_turns && t.blocks == 0) n = begin_tile(st[kTile], out);
+    std::uint32_t n = costs_.takes_turns && st[kStep] == 0 ? begin_tile(st[kTile], out) : 0;
+    if (st[kStep] == t.blocks) {
       n += finish_tile(t, group, st[kTile], st[kBlocksBefore], out.subspan(n));
       ++st[kTile];
       st[kStep] = 0;
@@ -265,8 +264,6 @@ class FlashAttentionWgmma final : public TraceSource {
       st[kQLoads] += t.blocks > 0 ? 1 : 0;
       return n;
     }
-    std::uint32_t n = 0;
-    if (costs_.takes_turns && st[kStep] == 0) n = begin_tile(st[kTile], out);
     const auto i = static_cast<std::uint32_t>(++st[kStep]);
     return n + block(t, i, group, st[kQLoads], st[kBlocksBefore], out.subspan(n));
   }

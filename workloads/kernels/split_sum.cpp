@@ -135,9 +135,9 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   const std::uint32_t bits = bits_of(c.partial);
   const std::uint64_t matrix = c.rows * c.cols * bits / 8;
   const std::uint64_t partials = add_buffer(l, "partial sums", matrix * c.splits);
-  const std::uint64_t out = add_buffer(l, "output", c.rows * c.cols * bits_of(c.output) / 8);
-  l.work.compulsory_read_bytes = static_cast<double>(matrix * c.splits);
   const std::uint64_t out_bytes = c.rows * c.cols * bits_of(c.output) / 8;
+  const std::uint64_t out = add_buffer(l, "output", out_bytes);
+  l.work.compulsory_read_bytes = static_cast<double>(matrix * c.splits);
   l.work.compulsory_write_bytes = static_cast<double>(out_bytes);
   l.work.fp32_flops = static_cast<double>(c.rows * c.cols * c.splits);
   CtaLoop setup;

@@ -66,6 +66,19 @@ void parse_pair(std::string_view word, const char* expected, std::uint32_t& firs
   second = pair[1];
 }
 
+/// Order of the cluster tiles. h: swept along M in bands of some cluster tiles along N; v: the other way round. Every
+/// other band is swept backwards. The host sorts the clusters by GPC, so that neighbouring tiles share one. Source: the
+/// parameters of 175 recorded launches (H200), as docs/model/nvjet.md tells.
+void set_raster(GemmTmaConfig& config, bool vertical, const TargetFacts& target) {
+  config.raster = vertical ? RasterDirection::kAlongN : RasterDirection::kAlongM;
+  config.serpentine = true;
+  config.tiles_by_gpc = true;
+  const double across = vertical ? config.tile_m : config.tile_n;
+  const double along = vertical ? config.tile_n : config.tile_m;
+  config.raster_group = static_cast<std::uint32_t>(
+      std::max<long>(1, std::lround(std::sqrt(resident_clusters(target, config.cluster_size()) * across / along))));
+}
+
 }  // namespace
 
 NvjetName parse_nvjet_name(std::string_view canonical) {
@@ -107,16 +120,6 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
   return out;
 }
 
-void set_nvjet_raster(GemmTmaConfig& config, bool vertical, const TargetFacts& target) {
-  config.raster = vertical ? RasterDirection::kAlongN : RasterDirection::kAlongM;
-  config.serpentine = true;
-  config.tiles_by_gpc = true;
-  const double across = vertical ? config.tile_m : config.tile_n;
-  const double along = vertical ? config.tile_n : config.tile_m;
-  config.raster_group = static_cast<std::uint32_t>(
-      std::max<long>(1, std::lround(std::sqrt(resident_clusters(target, config.cluster_size()) * across / along))));
-}
-
 GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   const NvjetName name = parse_nvjet_name(canonical);
@@ -147,7 +150,7 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target) {
   }
   clusters = std::min(clusters, tiles * config.split_k);
   config.num_clusters = static_cast<std::uint32_t>(clusters);
-  set_nvjet_raster(config, name.vertical, target);
+  set_raster(config, name.vertical, target);
   return config;
 }
 

@@ -40,11 +40,6 @@ struct NvjetName {
 /// The generator's configuration of a launch; grid, registers and shared memory are used where the row has them.
 [[nodiscard]] GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target);
 
-/// Order of the cluster tiles. h: swept along M in bands of some cluster tiles along N; v: the other way round. Every
-/// other band is swept backwards. The host sorts the clusters by GPC, so that neighbouring tiles share one. Source: the
-/// parameters of 175 recorded launches (H200), as docs/model/nvjet.md tells.
-void set_nvjet_raster(GemmTmaConfig& config, bool vertical, const TargetFacts& target);
-
 [[nodiscard]] FamilyParser nvjet_family();
 
 }  // namespace strata
