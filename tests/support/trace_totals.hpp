@@ -31,21 +31,19 @@ struct TraceTotals {
   }
 };
 
-/// 32 B sectors that the rows of a box touch; rows out of range fold onto the last one.
+/// 32 B sectors that a box brings: those that its rows touch, and what is asked for beyond the tensor: columns row by
+/// row, rows as if aligned.
 inline std::uint64_t box_sectors(const MemoryRef& mem) {
   if (mem.row_bytes == 0) {
     return 0;
   }
-  const auto row = [&](std::uint64_t i) {
-    const std::uint64_t first = mem.address + i * static_cast<std::uint64_t>(mem.row_pitch);
-    return (first + mem.row_bytes - 1) / 32 - first / 32 + 1;
+  const auto touched = [](std::uint64_t first, std::uint64_t bytes) {
+    return bytes == 0 ? 0 : (first + bytes - 1) / 32 - first / 32 + 1;
   };
-  if (mem.row_pitch % 32 == 0) {
-    return row(0) * (mem.rows + mem.oob_rows);
-  }
-  std::uint64_t sectors = row(mem.rows == 0 ? 0 : mem.rows - 1) * mem.oob_rows;
+  std::uint64_t sectors = mem.oob_rows * touched(0, std::uint64_t{mem.row_bytes} + mem.oob_bytes);
   for (std::uint32_t i = 0; i < mem.rows; ++i) {
-    sectors += row(i);
+    const std::uint64_t first = mem.address + i * static_cast<std::uint64_t>(mem.row_pitch);
+    sectors += touched(first, mem.row_bytes) + touched(first + mem.row_bytes, mem.oob_bytes);
   }
   return sectors;
 }

@@ -93,6 +93,7 @@ void OperandView::box(std::int64_t row0, std::uint32_t rows, std::int64_t k0, st
     out.rows = static_cast<std::uint32_t>(kept);
     out.oob_rows = rows - out.rows;
     out.row_bytes = static_cast<std::uint32_t>(valid_k) * element_bytes;
+    out.oob_bytes = tile_k * element_bytes - out.row_bytes;
   } else {
     // A box wholly beyond the contiguous dimension moves nothing; one element stands for it.
     const std::int64_t kept = std::max<std::int64_t>(valid_rows, 1);
@@ -100,6 +101,7 @@ void OperandView::box(std::int64_t row0, std::uint32_t rows, std::int64_t k0, st
     out.rows = static_cast<std::uint32_t>(valid_k);
     out.oob_rows = tile_k - out.rows;
     out.row_bytes = static_cast<std::uint32_t>(kept) * element_bytes;
+    out.oob_bytes = rows * element_bytes - out.row_bytes;
   }
 }
 

@@ -60,7 +60,7 @@ struct OperandView {
 
   /// The box of `rows` rows along M or N from `row0` and `tile_k` elements along K from `k0`.
   /// Rows out of range are requested and delivered (`oob_rows`) as the TMA does; a box wholly out of range folds onto
-  /// the last valid row. Columns out of range are left out.
+  /// the last valid row. Columns out of range are requested and delivered too (`oob_bytes`).
   void box(std::int64_t row0, std::uint32_t rows, std::int64_t k0, std::uint32_t tile_k, MemoryRef& out) const;
 };
 

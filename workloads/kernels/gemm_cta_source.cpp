@@ -182,6 +182,7 @@ class GemmCtaSource final : public TraceSource {
     }
     op.mem.address += static_cast<std::uint64_t>(state.batch * view.batch_bytes);
     op.mem.oob_rows = 0;
+    op.mem.oob_bytes = 0;
   }
 
   /// One operand's loads of `tiles` K tiles; returns how many operations they take.

@@ -73,7 +73,8 @@ struct MemoryRef {
   std::int64_t row_pitch = 0;     ///< bytes between rows (kBox) or between successive instructions (kLanes)
   std::int64_t warp_pitch = 0;    ///< bytes between the warps of a multi-warp stream (kLanes)
   std::uint32_t rows = 0;         ///< rows of the box, or instructions per warp; up to 65536
-  std::uint32_t row_bytes = 0;    ///< bytes of a row that exist in the tensor; columns out of range are left out
+  std::uint32_t row_bytes = 0;    ///< bytes of a row that exist in the tensor
+  std::uint32_t oob_bytes = 0;    ///< TMA loads: bytes of each row beyond the tensor, requested and delivered as well
   std::uint32_t oob_rows = 0;     ///< kBox loads: rows beyond the tensor. They are requested and delivered, but read no
                                   ///< new line: they fold onto the last row
   std::int32_t lane_pitch = 0;    ///< bytes between lanes; kBox: within a row, 128 B of it a request, 0 = coalesced

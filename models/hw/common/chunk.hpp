@@ -49,14 +49,17 @@ struct LinePattern {
 /// Lines of a chunk that follow no pattern.
 using LineList = std::array<LineAccess, kChunkLines>;
 
-/// Where the lines of a chunk live (LinePlaceCache).
+/// Where the lines of a chunk live (LinePlaceCache), and which wanted sectors of them need no fetch.
 struct alignas(64) LinePlaces {
   std::array<std::uint32_t, kChunkLines> tag{};
   std::array<std::uint32_t, kChunkLines> set{};
   std::array<std::uint8_t, kChunkLines> slice{};  ///< within a partition
   std::uint32_t homes = 0;                        ///< bit i: home partition of line i
+  std::array<std::uint8_t, kChunkLines> near{};   ///< sectors of far lines that the near partition has or awaits
+  std::array<std::uint8_t, kChunkLines> home{};   ///< sectors that the home has or awaits, or that are `near`
   std::uint32_t chunk = kNoHandle;
   std::uint32_t generation = 0;
+  bool partial = false;  ///< any of `near` or `home`
 };
 static_assert(sizeof(LinePlaces) == 192);
 
@@ -75,6 +78,7 @@ struct alignas(64) Chunk {
   std::uint16_t multicast = 0;    ///< cluster ranks that receive it; 0 = the requester alone
   std::uint16_t near_mask = 0;    ///< near-homed lines on their way from HBM
   std::uint16_t far_mask = 0;     ///< far-homed lines on their way from the other partition
+  std::uint16_t oob_merged = 0;   ///< of oob_sectors, those that ride on others before the L2
   std::uint8_t count = 0;         ///< lines
   std::uint8_t partition = 0;     ///< near partition of the requester
   std::uint8_t outstanding = 0;   ///< pieces (HBM, fabric, merged lines) still on their way

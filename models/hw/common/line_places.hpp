@@ -36,6 +36,9 @@ class LinePlaceCache {
     p.chunk = chunk;
     p.generation = c.generation;
     p.homes = 0;
+    p.near = {};
+    p.home = {};
+    p.partial = false;
     AddressMap::Common near;
     for (std::uint32_t i = 0; i < c.count; ++i) {
       const std::uint32_t line = context_.line(c, i);

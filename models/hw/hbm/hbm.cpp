@@ -74,10 +74,13 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
   const Tick at = context_.now() + controller_ / 2;
   Tick ready = 0;
   std::uint32_t sectors_read = 0;
+  const LinePlaces* places = chunk.places != kNoHandle ? &context_.line_places[chunk.places] : nullptr;
+  const bool partial = places != nullptr && places->partial;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const std::uint32_t i = static_cast<std::uint32_t>(std::countr_zero(m));
     const LineHome home = map_.home(context_.line(chunk, i));
-    const std::uint32_t mask = context_.mask(chunk, i);
+    const std::uint32_t present = partial ? places->home[i] : 0U;
+    const std::uint32_t mask = context_.mask(chunk, i) & ~present;
     const std::uint32_t sectors = count_sectors(fetches_pairs_ ? sector_pairs(mask) : mask);
     sectors_read += sectors;
     Channel& channel = channels_[home.pseudo_channel];

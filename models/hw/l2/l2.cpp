@@ -51,10 +51,9 @@ std::int64_t L2::port_bytes(std::uint8_t mask, std::int64_t extra_bytes) const {
   return std::max(std::int64_t{count_sectors(mask)} * kSectorBytes + extra_bytes, look_up_bytes_);
 }
 
-std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
-                         bool allocate) {
+std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint8_t wanted, std::uint32_t partition,
+                         const LinePlaces& places, bool allocate) {
   Chunk& c = context_.chunks[chunk];
-  const std::uint8_t wanted = context_.mask(c, i);
   TagArray& tags = tags_[partition];
   const std::uint32_t set = places.set[i];
   std::uint32_t index = found_[i];
@@ -142,6 +141,20 @@ std::int64_t L2::bytes_of(const Chunk& chunk, std::uint32_t line_mask) const {
   return std::int64_t{sectors} * kSectorBytes;
 }
 
+std::int64_t L2::crossing_bytes(std::uint32_t chunk, std::uint32_t line_mask) {
+  const Chunk& c = context_.chunks[chunk];
+  const std::int64_t whole = bytes_of(c, line_mask);
+  const LinePlaces& places = places_.of(chunk);
+  if (!places.partial) {
+    return whole;
+  }
+  std::uint32_t present = 0;
+  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
+    present += count_sectors(places.near[static_cast<std::uint32_t>(std::countr_zero(m))]);
+  }
+  return whole - std::int64_t{present} * kSectorBytes;
+}
+
 Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
                     const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port,
                     std::int64_t extra_bytes) {
@@ -161,9 +174,11 @@ Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t parti
 }
 
 void L2::count_read(const Chunk& c, std::uint32_t hit_sectors) {
-  const std::uint32_t sectors = c.sectors + c.oob_sectors;
+  const std::uint32_t oob = c.oob_sectors - c.oob_merged;
+  const std::uint32_t sectors = c.sectors + oob;
+  context_.counters.add(Counter::kLrcMergedSectors, c.oob_merged);
   context_.counters.add(Counter::kLtsFromSmSectors, sectors);
-  context_.counters.add(Counter::kLtsFromSmHitSectors, hit_sectors + c.oob_sectors);
+  context_.counters.add(Counter::kLtsFromSmHitSectors, hit_sectors + oob);
   context_.counters.add(Counter::kLtsSectors, sectors);
   context_.counters.add(Counter::kLtsReadSectors, sectors);
 }
@@ -188,16 +203,21 @@ void L2::read_at_near(std::uint32_t chunk) {
   const std::uint32_t far = partition == 0 ? places.homes : ~places.homes & all;
   std::uint32_t misses = 0;
   std::uint32_t missed_sectors = 0;
+  std::array<std::uint8_t, kChunkLines> present{};
+  bool partial = false;
   const Tick now = context_.now();
   find(places, all, partition);
   all_cached_ = true;
   const Tick slice_done = take_ports(c, all, partition, places.slice, &Slice::read);
   for (std::uint32_t i = 0; i < c.count; ++i) {
     const bool is_far = (far >> i & 1) != 0;
-    const std::uint8_t fetch = look_up(chunk, i, partition, places, !is_far || near_copy_on_fill_);
+    const std::uint8_t wanted = context_.mask(c, i);
+    const std::uint8_t fetch = look_up(chunk, i, wanted, partition, places, !is_far || near_copy_on_fill_);
     if (fetch != 0) {
       missed_sectors += count_sectors(fetch);
       misses |= 1U << i;
+      present[i] = static_cast<std::uint8_t>(wanted & ~fetch);
+      partial = partial || fetch != wanted;
     }
   }
   count_read(c, c.sectors - missed_sectors);
@@ -211,6 +231,11 @@ void L2::read_at_near(std::uint32_t chunk) {
   }
   if (misses != 0) {
     places_.keep(chunk);
+    if (partial) {
+      LinePlaces& kept = context_.line_places[c.places];
+      kept.near = kept.home = present;
+      kept.partial = true;
+    }
   }
   const Tick after_tags = now + hit_latency_;
   const std::uint32_t near_misses = misses & ~far;
@@ -232,7 +257,7 @@ void L2::read_at_near(std::uint32_t chunk) {
 
 void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   Chunk& c = context_.chunks[chunk];
-  const LinePlaces& places = places_.of(chunk);
+  LinePlaces& places = context_.line_places[c.places];
   const std::uint32_t home_partition = c.partition ^ 1U;
   const Tick now = context_.now();
   const Tick slice_done = take_ports(c, line_mask, home_partition, places.slice, &Slice::read);
@@ -241,14 +266,19 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   find(places, line_mask, home_partition);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    if (look_up(chunk, i, home_partition, places, true) != 0) {
+    const std::uint8_t mask = context_.mask(c, i);
+    const auto wanted = static_cast<std::uint8_t>(mask & ~places.near[i]);
+    const std::uint8_t fetch = look_up(chunk, i, wanted, home_partition, places, true);
+    if (fetch != 0) {
       misses |= 1U << i;
+      places.home[i] = static_cast<std::uint8_t>(mask & ~fetch);
+      places.partial = places.partial || fetch != mask;
     } else if (near_copy_on_hit_) {
       found_[i] = tags_[c.partition].find(places.set[i], places.tag[i]);
-      look_up(chunk, i, c.partition, places, true);
+      look_up(chunk, i, wanted, c.partition, places, true);
     }
   }
-  const auto sectors = static_cast<std::uint64_t>(bytes_of(c, line_mask) / kSectorBytes);
+  const auto sectors = static_cast<std::uint64_t>(crossing_bytes(chunk, line_mask) / kSectorBytes);
   context_.counters.add(Counter::kLtsFabricSectors, sectors);
   context_.counters.add(Counter::kLtsSectors, sectors);
   context_.counters.add(Counter::kLtsReadSectors, sectors);
@@ -263,7 +293,8 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
     ++c.outstanding;
     // Lines that another chunk is fetching into the home are counted as hits; they cross once they are there, which
     // the waiter list sees to, so the crossing time below is a lower bound for them.
-    const Tick crossed = fabric_[c.partition].reserve(slice_done + hit_latency_, bytes_of(c, hits)) + fabric_latency_;
+    const Tick crossed =
+        fabric_[c.partition].reserve(slice_done + hit_latency_, crossing_bytes(chunk, hits)) + fabric_latency_;
     context_.post(crossed, EventKind::kFabricDone, 0, chunk, hits);
   }
   piece_done(chunk);
@@ -317,7 +348,7 @@ void L2::hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t pa
     return;
   }
   wake(chunk, partition, now);
-  const Tick crossed = fabric_[c.partition].reserve(now, bytes_of(c, line_mask)) + fabric_latency_;
+  const Tick crossed = fabric_[c.partition].reserve(now, crossing_bytes(chunk, line_mask)) + fabric_latency_;
   context_.post(crossed, EventKind::kFabricDone, 0, chunk, line_mask);
 }
 

@@ -82,10 +82,10 @@ class L2 {
   /// The sectors of line `i` that come with those of `mask`: pairs from HBM, themselves from the other partition.
   [[nodiscard]] std::uint8_t filled(std::uint8_t mask, std::uint32_t partition, std::uint32_t i,
                                     const LinePlaces& places) const;
-  /// Looks a wanted line up in one partition, after find(). Returns the sectors that must still be fetched; the others
+  /// Looks a line up in one partition, after find(). Returns the wanted sectors that must still be fetched; the others
   /// are ready or the chunk has been added to the waiters of whoever fetches them.
-  std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint32_t partition, const LinePlaces& places,
-                       bool allocate);
+  std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint8_t wanted, std::uint32_t partition,
+                       const LinePlaces& places, bool allocate);
   /// Finds lines in a partition: found_.
   void find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition);
   void fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
@@ -93,6 +93,8 @@ class L2 {
   void piece_done(std::uint32_t chunk);
   void evict(const TagArray::Victim& victim, std::uint32_t partition, std::uint32_t set);
   [[nodiscard]] std::int64_t bytes_of(const Chunk& chunk, std::uint32_t line_mask) const;
+  /// Of lines that missed near the requester: what crosses the fabric for them.
+  [[nodiscard]] std::int64_t crossing_bytes(std::uint32_t chunk, std::uint32_t line_mask);
   void mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set);
   void limit_dirty(std::uint32_t partition);
 

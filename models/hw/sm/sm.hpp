@@ -299,7 +299,6 @@ class Sm {
   void start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void pump_tma();
   [[nodiscard]] static std::int64_t sectors_of(const TmaJob& job);
-  [[nodiscard]] static std::uint32_t oob_sectors_of(const MemoryRef& m);
   [[nodiscard]] static BoxLines box_lines(const MemoryRef& m);
   // sm_tensor.cpp
   void start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);

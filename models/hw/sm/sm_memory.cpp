@@ -100,14 +100,6 @@ void Sm::collect_lines(const Operation& op, const Stream& stream) {
   }
 }
 
-std::uint32_t Sm::oob_sectors_of(const MemoryRef& m) {
-  if (m.pattern != Pattern::kBox || m.row_bytes == 0) {
-    return 0;
-  }
-  const std::uint64_t first = m.address % kSectorBytes;
-  return m.oob_rows * static_cast<std::uint32_t>((first + m.row_bytes + kSectorBytes - 1) / kSectorBytes);
-}
-
 std::uint32_t Sm::requests_of(const Operation& op, const Stream& stream) {
   if (op.mem.pattern == Pattern::kLanes) {
     return op.mem.rows * stream.num_warps;

@@ -10,6 +10,41 @@
 
 namespace strata {
 
+namespace {
+
+/// Requested and delivered beyond the tensor. Measured on an H200, sectors delivered and read in the L2 of single
+/// boxes.
+struct OobSectors {
+  std::uint32_t rows = 0;     ///< of rows beyond it: as if aligned, and all alike
+  std::uint32_t columns = 0;  ///< of the others: a sector that the tensor ends within is asked for once more
+};
+
+OobSectors oob_sectors_of(const MemoryRef& m) {
+  OobSectors oob;
+  if (m.pattern != Pattern::kBox || m.row_bytes == 0) {
+    return oob;
+  }
+  const auto sectors = [](std::uint64_t bytes) {
+    return static_cast<std::uint32_t>((bytes + kSectorBytes - 1) / kSectorBytes);
+  };
+  oob.rows = m.oob_rows * sectors(std::uint64_t{m.row_bytes} + m.oob_bytes);
+  if (m.oob_bytes != 0) {
+    std::uint64_t end = m.address + m.row_bytes;
+    for (std::uint32_t r = 0; r < m.rows; ++r, end += static_cast<std::uint64_t>(m.row_pitch)) {
+      oob.columns += sectors(end % kSectorBytes + m.oob_bytes);
+    }
+  }
+  return oob;
+}
+
+/// A multicast request is for two sectors at least (measured: rows of 128 B that start 16 B off a line bring six, 32 B
+/// five, 64 B four).
+std::uint8_t multicast_sectors(std::uint8_t mask) {
+  return count_sectors(mask) == 1 ? static_cast<std::uint8_t>(sector_pairs(mask)) : mask;
+}
+
+}  // namespace
+
 void Sm::start_tma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
   if (config().tma.present == 0) {
     throw UnsupportedError(config().chip.name + " has no TMA unit");
@@ -63,7 +98,9 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     tma_warm_ = true;
     latency += cycles(t.descriptor_miss_cycles);
   }
-  const std::uint32_t oob = oob_sectors_of(op.mem);
+  const std::uint16_t mask = cta.cluster == kNoHandle ? std::uint16_t{0} : op.mem.multicast;
+  const OobSectors beyond = oob_sectors_of(op.mem);
+  const std::uint32_t oob = beyond.rows + beyond.columns;
   TmaJob job;
   if (const BoxLines box = box_lines(op.mem); box.count > 0) {
     job.lines = box.pattern;
@@ -80,9 +117,14 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     context().post(issued + latency, EventKind::kTransferDone, index_, none);
     return;
   }
+  if (mask != 0) {
+    job.lines.mask = multicast_sectors(job.lines.mask);
+    for (LineAccess& line : job.rest) {
+      line.mask = multicast_sectors(line.mask);
+    }
+  }
   const std::uint32_t chunks = (job.total + kChunkLines - 1) / kChunkLines;
   const std::uint32_t primary = new_transfer(slot, stream_index, op);
-  const std::uint16_t mask = cta.cluster == kNoHandle ? std::uint16_t{0} : op.mem.multicast;
   Chunk& form = job.form;
   form.sm = index_;
   form.partition = port_->partition;
@@ -92,6 +134,11 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
   form.from_tma = true;
   form.fills_smem = true;
   form.oob_sectors = static_cast<std::uint16_t>(oob);
+  if (mask == 0 && config().lrc.present != 0) {
+    // Rows beyond the tensor are requests for the same bytes, which merge as those of different SMs do.
+    const auto limit = static_cast<std::uint32_t>(config().lrc.merge_limit);
+    form.oob_merged = static_cast<std::uint16_t>(beyond.rows - (beyond.rows + limit - 1) / limit);
+  }
   if (mask != 0) {
     const Cluster& cluster = (*environment_->clusters)[cta.cluster];
     form.transfer = context().multicast_groups.acquire();
@@ -162,7 +209,9 @@ void Sm::pump_tma() {
     const std::uint32_t handle = context().new_chunk();
     c.generation = context().chunks[handle].generation;
     const bool last = job.next + count == job.total;
-    c.oob_sectors = last ? job.form.oob_sectors : std::uint16_t{0};
+    if (!last) {
+      c.oob_sectors = c.oob_merged = 0;
+    }
     if (!job.rest.empty()) {
       context().set_lines(c, std::span<const LineAccess>(job.rest).subspan(job.next, count));
     }

@@ -92,7 +92,7 @@ constexpr std::array kGaps{
     Gap{"bulk stores",
         "all SMs together store 2000 B/clk by bulk copies on hardware, 1650 in the model: not explained"},
     Gap{"multicast",
-        "a cluster alone is limited to 69 B/clk whatever its size on hardware; the model has the SM's port"},
+        "eight tiles from one barrier to the next take a sixth longer on hardware, one CTA or 120: not explained"},
     Gap{"wgmma by depth in flight",
         "a drained group waits about 10 clocks less with A in registers, and less for the next instruction of the same "
         "group"},

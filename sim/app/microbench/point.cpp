@@ -43,6 +43,7 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "mma_sync") return map_mma_sync(row);
   if (row.bench == "wgmma") return map_wgmma(row);
   if (row.bench == "tma") return map_tma(row, placement);
+  if (row.bench == "tma_edges") return map_tma_edges(row);
   if (row.bench == "barrier") return map_barrier(row);
   if (row.bench == "dsmem_atomics" || row.bench == "topology") return map_clusters(row);
   if (row.bench == "launch") return map_launch(row, placement);

@@ -124,4 +124,28 @@ Mapping map_tma(const MicrobenchRow& row, const Placement& placement) {
   return map_ring(name, x, placement, interval);
 }
 
+Mapping map_tma_edges(const MicrobenchRow& row) {
+  const bool delivered = row.metric == "l1tex__m_xbar2l1tex_read_sectors.sum";
+  if (!delivered && row.metric != "lts__t_sectors_srcunit_tex.sum") {
+    return not_simulated("a counter that is not compared here");
+  }
+  const auto number = [&row](const char* head) { return number_after(row.series, head).value_or(0); };
+  EdgeBoxesConfig c{number("width"),
+                    number("_pitch"),
+                    number("_height"),
+                    number("_rows"),
+                    number("_x"),
+                    number("_y"),
+                    static_cast<std::uint32_t>(row.x),
+                    number("_cluster")};
+  if (c.pitch == 0 || c.height == 0 || c.rows == 0 || c.cluster == 0) return not_simulated("an unknown series");
+  return one_trace(
+      delivered ? "sectors that boxes bring" : "sectors of boxes that reach the L2", PointKind::kTraffic, row.series,
+      [c] { return make_edge_boxes(c); },
+      [delivered](const MicrobenchRun& run) {
+        return static_cast<double>(
+            run.result.counters[delivered ? Counter::kDeliveredSectors : Counter::kLtsFromSmSectors]);
+      });
+}
+
 }  // namespace strata::app

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "workloads/kernels/gemm_common.hpp"
+
 namespace strata::microbench {
 
 namespace {
@@ -102,6 +104,11 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
   // A tile is complete when the share of every CTA of the cluster has arrived.
   std::fill_n(l.mbarrier_arrivals.begin(), kStages, static_cast<std::uint16_t>(c.cluster));
   l.cluster_barrier_arrivals = static_cast<std::uint16_t>(kStages * c.cluster);
+  // barrier.cluster in a cluster of one CTA joins its warps.
+  constexpr std::uint8_t kOwnWarps = 1;
+  l.named_barrier_warps[kOwnWarps] = kStages;
+  const TokenClass all = c.cluster > 1 ? TokenClass::kClusterBarrier : TokenClass::kNamedBarrier;
+  const std::uint8_t barrier = c.cluster > 1 ? 0 : kOwnWarps;
   const std::uint32_t share = kMulticastTileBytes / c.cluster;
   const auto mask = static_cast<std::uint16_t>(c.cluster == 1 ? 0 : (1U << c.cluster) - 1);
   std::vector<std::vector<Section>> streams;
@@ -111,7 +118,7 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
                        [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
                          const std::uint64_t lap = i / 2;
                          if (i % 2 == 0) {  // every CTA expects before anyone sends
-                           op = c.cluster > 1 ? arrive(signal(TokenClass::kClusterBarrier, 0)) : hold({});
+                           op = arrive(signal(all, barrier));
                            op.waits[0] = wait_for(TokenClass::kMbarrier, slot, lap);
                            return;
                          }
@@ -120,7 +127,7 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
                          op.mem.address = kFirstAddress + id.cta / c.cluster * kRegion +
                                           (lap * kStages + w) % kStages * kMulticastTileBytes + id.cluster_rank * share;
                          op.mem.multicast = mask;
-                         if (c.cluster > 1) op.waits[0] = wait_for(TokenClass::kClusterBarrier, 0, lap + 1);
+                         op.waits[0] = wait_for(all, barrier, lap + 1);
                          op.completes[0] = signal(TokenClass::kMbarrier, slot);
                        }};
     const Wait last = wait_for(TokenClass::kMbarrier, slot, c.tiles / kStages);
@@ -128,6 +135,37 @@ std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& c) {
   }
   in_front(streams.front(), bring_in([c](const StreamId& id) { return kFirstAddress + id.cta / c.cluster * kRegion; },
                                      kStages * kMulticastTileBytes));
+  return std::make_unique<Program>(std::move(l), std::move(streams));
+}
+
+std::unique_ptr<TraceSource> make_edge_boxes(const EdgeBoxesConfig& c) {
+  constexpr std::uint32_t kColumns = 64;
+  constexpr std::uint32_t kElementBytes = 2;
+  Launch l = bench_launch("edge_boxes", c.cluster, 1);
+  l.cluster = Dim3{c.cluster, 1, 1};
+  l.smem_dynamic_bytes = kWholeSmBytes;
+  l.num_descriptors = 1;
+  l.mbarrier_arrivals[0] = 1;
+  OperandView tensor;
+  tensor.base = kFirstAddress;
+  tensor.pitch_bytes = c.pitch;
+  tensor.element_bytes = kElementBytes;
+  tensor.extent = c.height;
+  tensor.k = c.width;
+  const Section body{c.boxes, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
+                       const Wait before = wait_for(TokenClass::kMbarrier, 0, i);
+                       if (id.cluster_rank != 0) {
+                         op = hold(before);
+                         return;
+                       }
+                       op.kind = OpKind::kTma;
+                       set_instructions(op, 8, 1);
+                       tensor.box(c.y, c.rows, c.x + static_cast<std::int64_t>(i) * kColumns, kColumns, op.mem);
+                       op.mem.multicast = static_cast<std::uint16_t>(c.cluster == 1 ? 0 : (1U << c.cluster) - 1);
+                       op.waits[0] = before;
+                       op.completes[0] = signal(TokenClass::kMbarrier, 0);
+                     }};
+  auto streams = timed(l, {body}, wait_for(TokenClass::kMbarrier, 0, c.boxes));
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 

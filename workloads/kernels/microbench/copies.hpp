@@ -37,4 +37,17 @@ struct MulticastConfig {
 [[nodiscard]] std::unique_ptr<TraceSource> make_multicast(const MulticastConfig& config);
 inline constexpr std::uint32_t kMulticastTileBytes = 16384;
 
+/// Boxes of 64 elements of two bytes, side by side, one after the other. validation/microbench/tma_edges.cu.
+struct EdgeBoxesConfig {
+  std::uint32_t width = 0;   ///< elements of a row of the tensor
+  std::uint32_t pitch = 0;   ///< bytes from one row to the next
+  std::uint32_t height = 0;  ///< rows of the tensor
+  std::uint32_t rows = 0;    ///< of a box
+  std::uint32_t x = 0;       ///< of the first box
+  std::uint32_t y = 0;       ///< of every box
+  std::uint32_t boxes = 1;
+  std::uint32_t cluster = 1;  ///< CTAs that receive each box from the first of them; 1 = a plain copy
+};
+[[nodiscard]] std::unique_ptr<TraceSource> make_edge_boxes(const EdgeBoxesConfig& config);
+
 }  // namespace strata::microbench

@@ -66,16 +66,17 @@ TEST_CASE("GEMM TMA: delivered sectors are tiles times K with multicast and with
   }
 }
 
-TEST_CASE("GEMM TMA: rows out of range are delivered, columns out of range are not", "[workloads][gemm]") {
+TEST_CASE("GEMM TMA: rows and columns out of range are delivered", "[workloads][gemm]") {
   GemmTmaConfig config = config_of(130, 128, 1000);
   const auto source = make_gemm_tma(config, test::hopper_facts());
-  // Rows of 2000 B start 16 B off every second time: a 128 B row then touches five sectors, the last one of 80 B three.
-  const std::uint64_t aligned_row = 15 * 4 + 3;
-  const std::uint64_t shifted_row = 15 * 5 + 3;
+  // Rows of 2000 B start 16 B off every second time: a 128 B row then touches five sectors for four. Of the last box,
+  // 80 B touch three, and the 48 B beyond them two more.
+  const std::uint64_t aligned_row = 15 * 4 + 3 + 2;
+  const std::uint64_t shifted_row = 15 * 5 + 3 + 2;
   const test::TraceTotals totals = test::trace_totals(*source);
-  // The row that 126 rows of the second tile fold onto is row 129, which is shifted.
   const std::uint64_t b = 2 * 64 * (aligned_row + shifted_row);
-  const std::uint64_t a = 64 * (aligned_row + shifted_row) + aligned_row + 127 * shifted_row;
+  // The second tile has two rows of the matrix and 126 beyond it.
+  const std::uint64_t a = 65 * (aligned_row + shifted_row) + 126 * 16 * 4;
   CHECK(totals.delivered_sectors == a + b);
   CHECK(totals.stored_sectors == 130 * 128 * 2 / 32);
 }

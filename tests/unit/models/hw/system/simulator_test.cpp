@@ -32,11 +32,12 @@ std::uint64_t store_sectors(std::uint64_t address, std::int32_t lane_pitch, std:
 }
 
 std::uint64_t box_sectors(std::uint64_t address, std::uint32_t rows, std::uint32_t row_bytes, std::int64_t pitch,
-                          std::uint32_t oob_rows = 0) {
+                          std::uint32_t oob_rows = 0, std::uint32_t oob_bytes = 0) {
   Launch l = plain_launch(1);
   l.mbarrier_arrivals[0] = 1;
   Operation load = tma_load(address, rows, row_bytes, pitch);
   load.mem.oob_rows = oob_rows;
+  load.mem.oob_bytes = oob_bytes;
   const ScriptSource source(l, {load, wait_mbarrier(1)});
   return run(source).counters[Counter::kDeliveredSectors];
 }
@@ -96,9 +97,55 @@ TEST_CASE("TMA: rows that start 16 bytes off a sector touch five sectors for fou
   CHECK(box_sectors(kBase, 64, 128, 2000) == 32 * 4 + 32 * 5);
 }
 
-TEST_CASE("TMA: rows beyond the tensor are delivered, columns beyond it are not", "[tma]") {
+TEST_CASE("TMA: what lies beyond the tensor is delivered, and rows of it merge before the L2", "[tma]") {
+  // As ncu counted single boxes of 64 rows of 128 B on an H200.
   CHECK(box_sectors(kBase, 48, 128, 4096, 16) == 64 * 4);
-  CHECK(box_sectors(kBase, 64, 64, 4096) == 64 * 2);
+  CHECK(box_sectors(kBase, 64, 80, 2048, 0, 48) == 64 * 5);
+  CHECK(box_sectors(kBase, 64, 112, 2048, 0, 16) == 64 * 5);
+  CHECK(box_sectors(kBase, 64, 96, 2048, 0, 32) == 64 * 4);
+  CHECK(box_sectors(kBase, 64, 112, 6000, 0, 16) == 64 * 5);
+  Launch l = plain_launch(1);
+  l.mbarrier_arrivals[0] = 1;
+  Operation load = tma_load(kBase, 40, 128, 6144);
+  load.mem.oob_rows = 24;
+  const Result r = run(ScriptSource(l, {load, wait_mbarrier(1)}));
+  CHECK(r.counters[Counter::kDeliveredSectors] == 64 * 4);
+  CHECK(r.counters[Counter::kLtsFromSmSectors] == 40 * 4 + 24);
+}
+
+TEST_CASE("L2: sectors of a line that are there already are not fetched again", "[l2]") {
+  // On either side of the L2: the second load of the line wants one pair of sectors more.
+  for (const std::uint64_t address : {kBase, kBase + 8192}) {
+    Launch l = plain_launch(1);
+    l.mbarrier_arrivals[0] = 1;
+    const ScriptSource source(
+        l, {tma_load(address, 1, 32, 128), wait_mbarrier(1), tma_load(address, 1, 128, 128), wait_mbarrier(2)});
+    CHECK(run(source).counters[Counter::kDramReadSectors] == 4);
+  }
+}
+
+TEST_CASE("TMA: a multicast request is for two sectors at least", "[tma]") {
+  const auto sectors = [](std::uint64_t address, std::int64_t pitch) {
+    Launch l = plain_launch(2);
+    l.cluster = Dim3{2, 1, 1};
+    l.mbarrier_arrivals[0] = 1;
+    const ScriptSource source(l, [&](const StreamId& id) {
+      return id.cluster_rank == 0 ? std::vector{tma_load(address, 64, 128, pitch, 3), wait_mbarrier(1)}
+                                  : std::vector{wait_mbarrier(1)};
+    });
+    const Result r = run(source);
+    CHECK(r.counters[Counter::kDeliveredSectors] == 2 * r.counters[Counter::kLtsFromSmSectors]);
+    return r.counters[Counter::kLtsFromSmSectors];
+  };
+  // As ncu counted them on an H200: sectors of 64 rows.
+  CHECK(sectors(kBase, 6016) == 64 * 4);
+  CHECK(sectors(kBase + 16, 6144) == 64 * 6);
+  CHECK(sectors(kBase + 32, 6144) == 64 * 5);
+  CHECK(sectors(kBase + 48, 6144) == 64 * 5);
+  CHECK(sectors(kBase + 64, 6144) == 64 * 4);
+  CHECK(sectors(kBase + 112, 6144) == 64 * 6);
+  CHECK(sectors(kBase, 6000) == 64 * 5);
+  CHECK(sectors(kBase, 5984) == 64 * 9 / 2);
 }
 
 TEST_CASE("Stall: a wait for a barrier that nobody signals is reported with the waiting stream", "[stall]") {
