@@ -51,6 +51,19 @@ std::vector<MeasuredColumn> measured_columns(const CsvReader& reader) {
   return out;
 }
 
+/// Counters may be zero; time never is, and would divide the error.
+bool is_time(Quantity q) { return q == Quantity::kSmCycles || q == Quantity::kDurationUs; }
+
+/// The group of a launch. "all" names the table of all of them.
+std::string split_of(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
+  const std::string& split = record.cells[column];
+  if (split == "all") {
+    throw InputError(Diagnostic{reader.path(), record.line, 0, "split",
+                                "'all' stands for every launch; expected calibration, validation or a name of yours"});
+  }
+  return split;
+}
+
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -105,10 +118,14 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
     launch.measured = {};
     for (const MeasuredColumn& column : columns) {
       if (const auto value = csv_number(reader, record, column.column)) {
+        if (*value == 0 && is_time(column.quantity)) {
+          throw InputError(Diagnostic{path, record.line, 0, reader.header()[column.column],
+                                      "0 is no time; leave the cell empty if unknown"});
+        }
         launch.measured[column.quantity] = *value * column.scale;
       }
     }
-    launch.split = split ? record.cells[*split] : std::string();
+    launch.split = split ? split_of(reader, record, *split) : std::string();
     out.launches.push_back(launch);
   }
   if (out.launches.empty()) {

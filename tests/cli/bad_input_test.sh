@@ -135,6 +135,10 @@ put "$header\na,1,gemm,bf16,s,k,1x1x1,\n"
 expect_error 2 "no/such/out.csv" predict --in in.csv --out no/such/out.csv
 expect_error 2 "jobs" predict --in in.csv --out out.csv -j 0
 expect_error 2 "no measured column" validate --data in.csv
+put "$header,sm_cycles\na,1,gemm,bf16,s,k,1x1x1,,0\n"
+expect_error 2 "in.csv:2: sm_cycles: 0 is no time; leave the cell empty if unknown" validate --data in.csv
+put "$header,sm_cycles,split\na,1,gemm,bf16,s,k,1x1x1,,5000,all\n"
+expect_error 2 "in.csv:2: split: 'all' stands for every launch" validate --data in.csv
 put "$header\na,1,gemm,bf16,s,k,0x1x1,\n"
 expect_error 2 "in.csv:2: grid_dim: '0x1x1': expected 1 to" predict --in in.csv --out out.csv
 for clock in 0 1e30; do
