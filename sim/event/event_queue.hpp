@@ -51,6 +51,7 @@ class EventQueue {
     size_ = 0;
     sequence_ = 0;
     processed_ = 0;
+    prepared_ = kNone;
   }
 
   [[nodiscard]] Tick now() const { return now_; }
@@ -61,6 +62,18 @@ class EventQueue {
   [[nodiscard]] std::span<const Event> upcoming() const {
     const auto& bucket = wheel_[slot(0)];
     return {bucket.data() + cursor_, bucket.size() - cursor_};
+  }
+  /// Events that follow those of upcoming(): of the next part of time that has any, sorted when first asked for.
+  std::span<const Event> following() {
+    if (prepared_ == kNone) {
+      const std::size_t distance = next_occupied(slot(1));
+      if (distance >= kBuckets - 1) {
+        return {};
+      }
+      prepared_ = slot(1 + distance);
+      sort(wheel_[prepared_], window_start_ + (static_cast<Tick>(1 + distance) << bucket_shift_));
+    }
+    return wheel_[prepared_];
   }
   [[nodiscard]] std::uint64_t processed() const { return processed_; }
 
@@ -100,6 +113,7 @@ class EventQueue {
 
  private:
   static constexpr std::size_t kBuckets = 1024;
+  static constexpr std::size_t kNone = kBuckets;
 
   struct Earlier {
     bool operator()(const Event& x, const Event& y) const { return before(x, y); }
@@ -115,15 +129,17 @@ class EventQueue {
   void clear_bit(std::size_t s) { occupied_[s >> 6] &= ~(1ULL << (s & 63)); }
 
   void insert_near(const Event& e, std::size_t offset) {
-    // The current bucket is already sorted and partly consumed: keep it sorted. Others are sorted when reached.
-    if (offset == 0) {
-      auto& bucket = wheel_[slot(0)];
-      auto it = std::upper_bound(bucket.begin() + static_cast<std::ptrdiff_t>(cursor_), bucket.end(), e, Earlier{});
-      bucket.insert(it, e);
-      set_bit(slot(0));
+    // The current bucket is already sorted and partly consumed: keep it sorted. Others are sorted when reached, or a
+    // little before.
+    const std::size_t s = slot(offset);
+    if (offset == 0 || s == prepared_) {
+      auto& bucket = wheel_[s];
+      const auto from = bucket.begin() + static_cast<std::ptrdiff_t>(offset == 0 ? cursor_ : 0);
+      bucket.insert(std::upper_bound(from, bucket.end(), e, Earlier{}), e);
+      set_bit(s);
       return;
     }
-    push(slot(offset), e);
+    push(s, e);
   }
 
   void push(std::size_t s, const Event& e) {
@@ -167,15 +183,19 @@ class EventQueue {
       far_.pop_back();
       push(slot(static_cast<std::size_t>((e.tick - window_start_) >> bucket_shift_)), e);
     }
-    sort(wheel_[slot(0)]);
+    if (slot(0) == prepared_) {
+      prepared_ = kNone;
+    } else {
+      sort(wheel_[slot(0)], window_start_);
+    }
   }
 
   /// A bucket holds its events in nearly the order of their posting: dealt out by their ticks, hardly any is out of
-  /// place.
-  void sort(std::vector<Event>& bucket) {
+  /// place. `start`: the first tick of the bucket.
+  void sort(std::vector<Event>& bucket, Tick start) {
     constexpr std::size_t kFew = 16;
     if (bucket.size() > kFew) {
-      deal(bucket);
+      deal(bucket, start);
     }
     for (std::size_t i = 1; i < bucket.size(); ++i) {
       if (!before(bucket[i], bucket[i - 1])) {
@@ -190,19 +210,19 @@ class EventQueue {
     }
   }
   /// Sorts by the leading bits of the tick, keeping the order of the rest.
-  void deal(std::vector<Event>& bucket) {
+  void deal(std::vector<Event>& bucket, Tick start) {
     constexpr int kPileBits = 6;
     const int shift = std::max(0, bucket_shift_ - kPileBits);
     std::array<std::uint32_t, (1U << kPileBits) + 1> piles{};  // [i + 1]: events of pile i, then where it goes on
     for (const Event& e : bucket) {
-      ++piles[static_cast<std::size_t>((e.tick - window_start_) >> shift) + 1];
+      ++piles[static_cast<std::size_t>((e.tick - start) >> shift) + 1];
     }
     for (std::size_t i = 1; i < piles.size(); ++i) {
       piles[i] += piles[i - 1];
     }
     dealt_.resize(bucket.size());
     for (const Event& e : bucket) {
-      dealt_[piles[static_cast<std::size_t>((e.tick - window_start_) >> shift)]++] = e;
+      dealt_[piles[static_cast<std::size_t>((e.tick - start) >> shift)]++] = e;
     }
     bucket.swap(dealt_);
   }
@@ -229,9 +249,10 @@ class EventQueue {
   std::vector<Event> dealt_;  ///< scratch of deal()
   int bucket_shift_ = 0;      ///< log2 of a bucket's ticks
   Tick now_ = 0;
-  Tick window_start_ = 0;      ///< tick at which offset 0 begins
-  std::size_t base_slot_ = 0;  ///< slot of offset 0
-  std::size_t cursor_ = 0;     ///< next event within the first bucket, the one being consumed
+  Tick window_start_ = 0;         ///< tick at which offset 0 begins
+  std::size_t base_slot_ = 0;     ///< slot of offset 0
+  std::size_t cursor_ = 0;        ///< next event within the first bucket, the one being consumed
+  std::size_t prepared_ = kNone;  ///< slot of a later bucket that is sorted already
   std::size_t size_ = 0;
   std::uint32_t sequence_ = 0;
   std::uint64_t processed_ = 0;

@@ -9,16 +9,22 @@ namespace strata {
 
 AddressMap::AddressMap(const GpuConfig& config) {
   partitions_ = static_cast<std::uint32_t>(config.l2.partitions);
+  group_shift_ = partitions_ == 2 ? 1 : 0;
   slices_per_partition_ = static_cast<std::uint32_t>(config.l2.slices) / partitions_;
   const std::uint32_t channels = static_cast<std::uint32_t>(config.num_pseudo_channels()) / partitions_;
   channels_per_partition_ = FixedDivisor(channels);
-  for (std::uint32_t c = 0; c < channels && c < slice_of_channel_.size(); ++c) {
-    slice_of_channel_[c] = static_cast<std::uint8_t>(c * slices_per_partition_ / channels);
+  for (std::uint32_t c = 0; c < channels && c < channel_.size(); ++c) {
+    channel_[c].slice = static_cast<std::uint8_t>(c * slices_per_partition_ / channels);
   }
   channels_of_slice_.fill(0);
-  for (std::uint32_t c = std::min(channels, static_cast<std::uint32_t>(slice_of_channel_.size())); c-- > 0;) {
-    first_channel_[slice_of_channel_[c]] = static_cast<std::uint8_t>(c);
-    ++channels_of_slice_[slice_of_channel_[c]];
+  const std::uint32_t known = std::min(channels, static_cast<std::uint32_t>(channel_.size()));
+  for (std::uint32_t c = known; c-- > 0;) {
+    first_channel_[channel_[c].slice] = static_cast<std::uint8_t>(c);
+    ++channels_of_slice_[channel_[c].slice];
+  }
+  for (std::uint32_t c = 0; c < known; ++c) {
+    channel_[c].in_slice = channels_of_slice_[channel_[c].slice];
+    channel_[c].of_slice = static_cast<std::uint8_t>(c - first_channel_[channel_[c].slice]);
   }
   const std::uint32_t block = static_cast<std::uint32_t>(config.l2.home_interleave_bytes) / kLineBytes;
   block_shift_ = static_cast<std::uint32_t>(std::countr_zero(std::bit_floor(std::max(1U, block))));

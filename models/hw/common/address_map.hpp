@@ -50,6 +50,7 @@ class AddressMap {
     std::uint32_t first_block = 0;
     std::uint32_t blocks = 0;  ///< of the super-block; 0 = nothing known yet
     std::uint32_t hash = 0;
+    std::uint32_t start = 0;  ///< where dealing starts
     std::uint32_t round = 0;
     std::uint32_t first_order = 0;
     std::uint32_t sets = 0;  ///< likewise, for the round
@@ -68,21 +69,26 @@ class AddressMap {
       near.super = blocks_per_super_.quotient(block);
       near.first_block = near.super * near.blocks;
       near.hash = mix(near.super);
+      near.start = channels_per_partition_.remainder(near.hash & 0xffffU);
     }
     const std::uint32_t super = near.super;
     const std::uint32_t index = block - near.first_block;
     const std::uint32_t h = near.hash;
-    const std::uint32_t group = index / 2;
+    const std::uint32_t group = index >> group_shift_;
     LineHome out;
-    out.partition = static_cast<std::uint8_t>(partitions_ == 2 ? (index + (h >> 20) + group) & 1U : 0U);
-    const std::uint32_t dealt = (partitions_ == 2 ? group << block_shift_ : index << block_shift_) + in_block;
-    const std::uint32_t local = channels_per_partition_.remainder(dealt + (h & 0xffffU));
-    out.slice = slice_of_channel_[local];
-    out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels_per_partition_.divisor() + local);
+    out.partition = static_cast<std::uint8_t>((index + (h >> 20) + group) & group_shift_);
+    const std::uint32_t dealt = (group << block_shift_) + in_block;
+    const std::uint32_t channels = channels_per_partition_.divisor();
+    const std::uint32_t turns = channels_per_partition_.quotient(dealt);
+    std::uint32_t local = dealt - turns * channels + near.start;
+    local -= local >= channels ? channels : 0U;
+    const Channel& channel = channel_[local];
+    out.slice = channel.slice;
+    out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels + local);
     out.bank = static_cast<std::uint8_t>((super ^ (h >> 8)) & (banks_ - 1));
     out.row = super;
-    const std::uint32_t turn = super * turns_per_super_.divisor() + channels_per_partition_.quotient(dealt);
-    out.order = turn * channels_of_slice_[out.slice] + local - first_channel_[out.slice];
+    const std::uint32_t turn = super * turns_per_super_.divisor() + turns;
+    out.order = turn * channel.in_slice + channel.of_slice;
     return out;
   }
   /// A line's tag set within its partition and the tag that tells it from the others of that set. The near copy of a
@@ -130,9 +136,15 @@ class AddressMap {
   std::uint32_t block_shift_ = 6;  ///< log2 of the lines of an interleave block
   FixedDivisor blocks_per_super_;
   std::uint32_t partitions_ = 2;
+  std::uint32_t group_shift_ = 1;  ///< log2 of the blocks of which each partition has one: 1 or, for one partition, 0
   std::uint32_t slices_per_partition_ = 40;
   FixedDivisor channels_per_partition_;
-  std::array<std::uint8_t, 256> slice_of_channel_{};
+  struct Channel {
+    std::uint8_t slice = 0;     ///< within its partition
+    std::uint8_t in_slice = 0;  ///< channels of that slice
+    std::uint8_t of_slice = 0;  ///< which of them it is
+  };
+  std::array<Channel, 256> channel_{};             ///< of a partition
   std::array<std::uint8_t, 256> first_channel_{};  ///< of a slice, within its partition
   std::array<std::uint8_t, 256> channels_of_slice_{};
   FixedDivisor turns_per_super_;  ///< lines of a super-block in one pseudo-channel

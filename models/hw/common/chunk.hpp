@@ -84,6 +84,7 @@ struct alignas(64) Chunk {
   std::uint8_t outstanding = 0;   ///< pieces (HBM, fabric, merged lines) still on their way
   std::uint8_t deliveries = 0;    ///< SMs still to be reached
   std::uint8_t mask_flits = 0;    ///< stores: byte masks of lines of which a sector is covered in part
+  std::uint8_t recent = 0;        ///< where LinePlaceCache may have its places
   ServedBy served = ServedBy::kL2;
   bool write : 1 = false;
   bool replied : 1 = false;      ///< has left the L2, or will at `ready`

@@ -16,6 +16,19 @@
 
 namespace strata {
 
+/// The masks of a chunk's lines, for loops over them.
+class LineMasks {
+ public:
+  LineMasks(const Chunk& chunk, const SlotPool<LineList>& lists)
+      : list_(chunk.list == kNoHandle ? nullptr : &lists[chunk.list]), mask_(chunk.pattern.mask) {}
+  [[nodiscard]] bool alike() const { return list_ == nullptr; }
+  [[nodiscard]] std::uint8_t operator[](std::uint32_t i) const { return list_ == nullptr ? mask_ : (*list_)[i].mask; }
+
+ private:
+  const LineList* list_;
+  std::uint8_t mask_;  ///< of all, where they follow a pattern
+};
+
 struct Context {
   const GpuConfig* config = nullptr;
   TimeBase time;
@@ -45,6 +58,7 @@ struct Context {
   [[nodiscard]] std::uint8_t mask(const Chunk& c, std::uint32_t i) const {
     return c.list == kNoHandle ? c.pattern.mask : line_lists[c.list][i].mask;
   }
+  [[nodiscard]] LineMasks masks(const Chunk& c) const { return {c, line_lists}; }
   /// Gives a new chunk its lines, at most kChunkLines.
   void set_lines(Chunk& c, std::span<const LineAccess> lines) {
     c.count = static_cast<std::uint8_t>(lines.size());

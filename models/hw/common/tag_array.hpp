@@ -76,11 +76,6 @@ class TagArray {
       prefetch_rare(set);
     }
   }
-  /// Whether a way still holds the line it was found to hold.
-  [[nodiscard]] bool holds(std::uint32_t index, std::uint32_t tag) const {
-    const Set& s = sets_[index / kMaxWays];
-    return s.low[index % kMaxWays] == (tag & 0xffffU) && s.middle[index % kMaxWays] == (tag >> 16 & 0xffU);
-  }
   void touch(std::uint32_t index) {
     Set& s = sets_[index / kMaxWays];
     const std::uint32_t way = index % kMaxWays;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/base/prefetch.hpp"
+
 namespace strata {
 
 Hbm::Hbm(Context& context, const AddressMap& map) : context_(context), map_(map) {
@@ -76,9 +78,10 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
   std::uint32_t sectors_read = 0;
   const LinePlaces* places = chunk.places != kNoHandle ? &context_.line_places[chunk.places] : nullptr;
   const bool partial = places != nullptr && places->partial;
+  AddressMap::Common near;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const std::uint32_t i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const LineHome home = map_.home(context_.line(chunk, i));
+    const LineHome home = map_.home(context_.line(chunk, i), near);
     const std::uint32_t present = partial ? places->home[i] : 0U;
     const std::uint32_t mask = context_.mask(chunk, i) & ~present;
     const std::uint32_t sectors = count_sectors(fetches_pairs_ ? sector_pairs(mask) : mask);
@@ -86,14 +89,22 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
     Channel& channel = channels_[home.pseudo_channel];
     refresh(channel, home.pseudo_channel, at);
     channel.read_since_drain = true;
-    const Tick column =
-        open_row(channel, banks_[std::size_t{home.pseudo_channel} * banks_per_channel_ + home.bank], home.row, at);
+    const Tick column = open_row(channel, banks_[bank_of(home)], home.row, at);
     const Tick on_bus = channel.bus.reserve(at, std::int64_t{sectors} * kSectorBytes);
     ready = std::max(ready, std::max(on_bus, column + burst_ * sectors) + tcl_);
   }
   all_channels_.reserve(at, std::int64_t{sectors_read} * kSectorBytes);
   context_.counters.add(Counter::kDramReadSectors, sectors_read);
   return ready + controller_ - controller_ / 2;
+}
+
+void Hbm::prefetch(const Chunk& chunk, std::uint32_t line_mask) const {
+  AddressMap::Common near;
+  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
+    const LineHome home = map_.home(context_.line(chunk, static_cast<std::uint32_t>(std::countr_zero(m))), near);
+    prefetch_line(&banks_[bank_of(home)]);
+    prefetch_lines(&channels_[home.pseudo_channel], sizeof(Channel));
+  }
 }
 
 Tick Hbm::write(std::uint32_t line, std::uint32_t sectors) {

@@ -23,6 +23,9 @@ class Hbm {
   /// Reads the lines of a chunk that `line_mask` names; returns the tick at which the last one is at its slice.
   Tick read(const Chunk& chunk, std::uint32_t line_mask);
 
+  /// Brings in what read() of these lines takes.
+  void prefetch(const Chunk& chunk, std::uint32_t line_mask) const;
+
   /// Queues a dirty line for writing; returns the tick from which the write queues have room for more.
   /// The L2 evens out single busy channels, so the backlog of all channels together decides.
   Tick write(std::uint32_t line, std::uint32_t sectors);
@@ -49,6 +52,10 @@ class Hbm {
     std::uint32_t queued_write_bursts = 0;
   };
 
+  /// Index of the bank that has a line.
+  [[nodiscard]] std::size_t bank_of(const LineHome& home) const {
+    return std::size_t{home.pseudo_channel} * banks_per_channel_ + home.bank;
+  }
   void refresh(Channel& channel, std::uint32_t index, Tick at);
   void drain(Channel& channel, std::uint32_t index);
   Tick open_row(Channel& channel, Bank& bank, std::uint32_t row, Tick at);

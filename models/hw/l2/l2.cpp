@@ -29,11 +29,8 @@ L2::L2(Context& context, const AddressMap& map)
   for (std::size_t p = 0; p < partitions; ++p) {
     tags_.emplace_back(sets, static_cast<std::uint32_t>(c.ways));
     fabric_.emplace_back(cycle, context.config->fabric.bytes_per_cycle);
-  }
-  slices_.resize(static_cast<std::size_t>(c.slices));
-  for (Slice& s : slices_) {
-    s.read = Resource(cycle, c.slice_bytes_per_cycle);
-    s.write = Resource(cycle, c.slice_write_bytes_per_cycle);
+    read_ports_.emplace_back(map.slices_per_partition(), cycle, c.slice_bytes_per_cycle);
+    write_ports_.emplace_back(map.slices_per_partition(), cycle, c.slice_write_bytes_per_cycle);
   }
   dirty_.resize(partitions);
   dirty_limit_lines_ = static_cast<std::int64_t>(c.dirty_limit * static_cast<double>(c.size_bytes) /
@@ -51,42 +48,43 @@ std::int64_t L2::port_bytes(std::uint8_t mask, std::int64_t extra_bytes) const {
   return std::max(std::int64_t{count_sectors(mask)} * kSectorBytes + extra_bytes, look_up_bytes_);
 }
 
-std::uint8_t L2::look_up(std::uint32_t chunk, std::uint32_t i, std::uint8_t wanted, std::uint32_t partition,
-                         const LinePlaces& places, bool allocate) {
-  Chunk& c = context_.chunks[chunk];
+inline std::uint8_t L2::look_up(std::uint32_t chunk, std::uint8_t wanted, std::uint32_t i, std::uint32_t partition,
+                                const LinePlaces& places, bool allocate) {
   TagArray& tags = tags_[partition];
-  const std::uint32_t set = places.set[i];
-  std::uint32_t index = found_[i];
-  // Earlier lines of the chunk may have replaced this one, or, in a list, be this one.
-  if (replaced_ && (index == TagArray::kMiss ? c.list != kNoHandle : !tags.holds(index, places.tag[i]))) {
-    index = tags.find(set, places.tag[i]);
+  const std::uint32_t index = tags.find(places.set[i], places.tag[i]);
+  if (index == TagArray::kMiss) {
+    return look_up_absent(chunk, wanted, i, partition, places, allocate);
   }
-  if (index != TagArray::kMiss) {
-    tags.touch(index);
-    const auto missing = static_cast<std::uint8_t>(wanted & ~tags.valid(index));
-    if (missing == 0) {
-      return 0;
+  tags.touch(index);
+  const auto missing = static_cast<std::uint8_t>(wanted & ~tags.valid(index));
+  return missing == 0 ? std::uint8_t{0} : look_up_missing(chunk, missing, index, i, partition, places);
+}
+
+std::uint8_t L2::look_up_missing(std::uint32_t chunk, std::uint8_t missing, std::uint32_t index, std::uint32_t i,
+                                 std::uint32_t partition, const LinePlaces& places) {
+  TagArray& tags = tags_[partition];
+  const std::uint8_t pending = tags.pending(index);
+  if ((missing & pending) != 0) {
+    if (context_.add_waiter(context_.chunks[tags.filler(index)], chunk, static_cast<std::uint8_t>(partition), false)) {
+      ++context_.chunks[chunk].outstanding;
     }
-    const std::uint8_t pending = tags.pending(index);
-    if ((missing & pending) != 0) {
-      if (context_.add_waiter(context_.chunks[tags.filler(index)], chunk, static_cast<std::uint8_t>(partition),
-                              false)) {
-        ++c.outstanding;
-      }
-    }
-    const auto fetch = static_cast<std::uint8_t>(missing & ~pending);
-    if (fetch != 0) {
-      const std::uint32_t unfetched = ~(std::uint32_t{pending} | tags.valid(index));
-      tags.set_pending(index, static_cast<std::uint8_t>(filled(fetch, partition, i, places) & unfetched), chunk);
-    }
-    return fetch;
   }
+  const auto fetch = static_cast<std::uint8_t>(missing & ~pending);
+  if (fetch != 0) {
+    const std::uint32_t unfetched = ~(std::uint32_t{pending} | tags.valid(index));
+    tags.set_pending(index, static_cast<std::uint8_t>(filled(fetch, partition, i, places) & unfetched), chunk);
+  }
+  return fetch;
+}
+
+std::uint8_t L2::look_up_absent(std::uint32_t chunk, std::uint8_t wanted, std::uint32_t i, std::uint32_t partition,
+                                const LinePlaces& places, bool allocate) {
   if (allocate) {
+    TagArray& tags = tags_[partition];
     TagArray::Victim victim;
-    index = tags.allocate(set, places.tag[i], victim);
+    const std::uint32_t index = tags.allocate(places.set[i], places.tag[i], victim);
     if (index != TagArray::kMiss) {
-      replaced_ = true;
-      evict(victim, partition, set);
+      evict(victim, partition, places.set[i]);
       tags.set_pending(index, filled(wanted, partition, i, places), chunk);
       return wanted;
     }
@@ -100,33 +98,13 @@ std::uint8_t L2::filled(std::uint8_t mask, std::uint32_t partition, std::uint32_
   return static_cast<std::uint8_t>(fetches_pairs_ && from_hbm ? sector_pairs(mask) : mask);
 }
 
-void L2::find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition) {
-  const TagArray& tags = tags_[partition];
-  replaced_ = false;
-  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
-    const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    found_[i] = tags.find(places.set[i], places.tag[i]);
-  }
-}
-
-void L2::prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition, bool rare) {
+void L2::prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition) {
   const LinePlaces& places = places_.of(chunk);
   const TagArray& tags = tags_[partition];
   for (std::uint32_t m = line_mask & ((1U << context_.chunks[chunk].count) - 1); m != 0; m &= m - 1) {
     const std::uint32_t set = places.set[static_cast<std::uint32_t>(std::countr_zero(m))];
     tags.prefetch(set);
-    if (rare) {
-      tags.prefetch_rare(set);
-    }
-  }
-}
-
-void L2::prefetch_misses(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition) {
-  const LinePlaces& places = places_.of(chunk);
-  const TagArray& tags = tags_[partition];
-  for (std::uint32_t m = line_mask & ((1U << context_.chunks[chunk].count) - 1); m != 0; m &= m - 1) {
-    const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    tags.prefetch_miss(places.set[i], places.tag[i], context_.mask(context_.chunks[chunk], i));
+    tags.prefetch_rare(set);
   }
 }
 
@@ -155,20 +133,17 @@ std::int64_t L2::crossing_bytes(std::uint32_t chunk, std::uint32_t line_mask) {
   return whole - std::int64_t{present} * kSectorBytes;
 }
 
-Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
-                    const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port,
-                    std::int64_t extra_bytes) {
+Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, const std::array<std::uint8_t, kChunkLines>& slice_of,
+                    PortBank& ports, std::int64_t extra_bytes) {
   const Tick now = context_.now();
+  const LineMasks masks = context_.masks(c);
+  if (masks.alike()) {
+    return ports.reserve_each(line_mask, slice_of, now, ports.work(port_bytes(c.pattern.mask, extra_bytes)));
+  }
   Tick done = now;
-  Slice* slices = &slice(partition, 0);
-  const bool alike = c.list == kNoHandle;
-  std::int64_t bytes = port_bytes(c.pattern.mask, extra_bytes);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    if (!alike) {
-      bytes = port_bytes(context_.mask(c, i), extra_bytes);
-    }
-    done = std::max(done, (slices[slice_of[i]].*port).reserve(now, bytes));
+    done = std::max(done, ports.reserve(slice_of[i], now, ports.work(port_bytes(masks[i], extra_bytes))));
   }
   return done;
 }
@@ -187,7 +162,7 @@ void L2::read_at_near(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
   const std::uint32_t all = (1U << c.count) - 1;
   if (const RecentReads::Entry* recent = recent_.find(c, context_.now())) {
-    const Tick done = take_ports(c, all, c.partition, recent->slice, &Slice::read);
+    const Tick done = take_ports(c, all, recent->slice, read_ports_[c.partition]);
     count_read(c, c.sectors);
     c.ready = std::max(c.ready, done + hit_latency_);
     Chunk& leader = context_.chunks[recent->leader];
@@ -206,18 +181,17 @@ void L2::read_at_near(std::uint32_t chunk) {
   std::array<std::uint8_t, kChunkLines> present{};
   bool partial = false;
   const Tick now = context_.now();
-  find(places, all, partition);
   all_cached_ = true;
-  const Tick slice_done = take_ports(c, all, partition, places.slice, &Slice::read);
-  for (std::uint32_t i = 0; i < c.count; ++i) {
+  const Tick slice_done = take_ports(c, all, places.slice, read_ports_[partition]);
+  const LineMasks wanted = context_.masks(c);
+  for (std::uint32_t i = 0, count = c.count; i < count; ++i) {
     const bool is_far = (far >> i & 1) != 0;
-    const std::uint8_t wanted = context_.mask(c, i);
-    const std::uint8_t fetch = look_up(chunk, i, wanted, partition, places, !is_far || near_copy_on_fill_);
+    const std::uint8_t fetch = look_up(chunk, wanted[i], i, partition, places, !is_far || near_copy_on_fill_);
     if (fetch != 0) {
       missed_sectors += count_sectors(fetch);
       misses |= 1U << i;
-      present[i] = static_cast<std::uint8_t>(wanted & ~fetch);
-      partial = partial || fetch != wanted;
+      present[i] = static_cast<std::uint8_t>(wanted[i] & ~fetch);
+      partial = partial || fetch != wanted[i];
     }
   }
   count_read(c, c.sectors - missed_sectors);
@@ -260,22 +234,21 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   LinePlaces& places = context_.line_places[c.places];
   const std::uint32_t home_partition = c.partition ^ 1U;
   const Tick now = context_.now();
-  const Tick slice_done = take_ports(c, line_mask, home_partition, places.slice, &Slice::read);
+  const Tick slice_done = take_ports(c, line_mask, places.slice, read_ports_[home_partition]);
   std::uint32_t misses = 0;
   ++c.outstanding;
-  find(places, line_mask, home_partition);
+  const LineMasks masks = context_.masks(c);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::uint8_t mask = context_.mask(c, i);
+    const std::uint8_t mask = masks[i];
     const auto wanted = static_cast<std::uint8_t>(mask & ~places.near[i]);
-    const std::uint8_t fetch = look_up(chunk, i, wanted, home_partition, places, true);
+    const std::uint8_t fetch = look_up(chunk, wanted, i, home_partition, places, true);
     if (fetch != 0) {
       misses |= 1U << i;
       places.home[i] = static_cast<std::uint8_t>(mask & ~fetch);
       places.partial = places.partial || fetch != mask;
     } else if (near_copy_on_hit_) {
-      found_[i] = tags_[c.partition].find(places.set[i], places.tag[i]);
-      look_up(chunk, i, wanted, c.partition, places, true);
+      look_up(chunk, wanted, i, c.partition, places, true);
     }
   }
   const auto sectors = static_cast<std::uint64_t>(crossing_bytes(chunk, line_mask) / kSectorBytes);
@@ -303,11 +276,13 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
 void L2::fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition) {
   const Chunk& c = context_.chunks[chunk];
   const LinePlaces& places = places_.of(chunk);
+  const LineMasks masks = context_.masks(c);
+  TagArray& tags = tags_[partition];
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const std::uint32_t index = tags_[partition].find(places.set[i], places.tag[i]);
+    const std::uint32_t index = tags.find(places.set[i], places.tag[i]);
     if (index != TagArray::kMiss) {  // otherwise read around the cache
-      tags_[partition].fill(index, chunk, filled(context_.mask(c, i), partition, i, places));
+      tags.fill(index, chunk, filled(masks[i], partition, i, places));
     }
   }
 }
@@ -435,8 +410,8 @@ void L2::write_at_near(std::uint32_t chunk) {
   const std::uint32_t all = (1U << c.count) - 1;
   const std::uint32_t homed = (partition == 0 ? ~places.homes : places.homes) & all;
   const std::int64_t merge = c.mask_flits * kMergeBytes / c.count;
-  const Tick done = std::max(take_ports(c, homed, partition, places.slice, &Slice::write, merge),
-                             take_ports(c, all & ~homed, partition, places.slice, &Slice::write));
+  const Tick done = std::max(take_ports(c, homed, places.slice, write_ports_[partition], merge),
+                             take_ports(c, all & ~homed, places.slice, write_ports_[partition]));
   std::uint32_t far = 0;
   for (std::uint32_t i = 0; i < c.count; ++i) {
     const std::uint8_t mask = context_.mask(c, i);
@@ -481,7 +456,7 @@ void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition ^ 1U;
   const Tick done =
-      take_ports(c, line_mask, partition, places.slice, &Slice::write, c.mask_flits * kMergeBytes / c.count);
+      take_ports(c, line_mask, places.slice, write_ports_[partition], c.mask_flits * kMergeBytes / c.count);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
     mark_dirty(places.tag[i], context_.mask(c, i), partition, places.set[i]);
@@ -497,8 +472,8 @@ void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
 
 Tick L2::slice_busy_ticks() const {
   Tick sum = 0;
-  for (const Slice& s : slices_) {
-    sum += s.read.busy() + s.write.busy();
+  for (std::size_t p = 0; p < read_ports_.size(); ++p) {
+    sum += read_ports_[p].busy() + write_ports_[p].busy();
   }
   return sum;
 }

@@ -16,6 +16,7 @@
 #include "models/hw/common/line_places.hpp"
 #include "models/hw/common/tag_array.hpp"
 #include "models/hw/l2/recent_reads.hpp"
+#include "sim/timing/port_bank.hpp"
 #include "sim/timing/resource.hpp"
 
 namespace strata {
@@ -34,12 +35,9 @@ class L2 {
   void prefetch_recent(const Chunk& chunk) const { recent_.prefetch(chunk); }
   /// True when reading the chunk needs no tags.
   [[nodiscard]] bool read_recently(const Chunk& chunk) const { return recent_.find(chunk, context_.now()) != nullptr; }
-  /// Brings the tags of a chunk's lines into the host's cache ahead of the look-up; `rare`: also what fills and stores
-  /// need.
-  void prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition, bool rare);
-
-  /// Once the tags are there: brings in what the misses among a chunk's lines will need.
-  void prefetch_misses(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
+  /// Brings the tags of a chunk's lines into the host's cache ahead of the look-up, with what misses, fills and stores
+  /// need: to find out which lines miss would cost more than it spares.
+  void prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
 
   // Event handlers. Each ends by posting what follows; what leaves the L2 gathers in replies() and write_backs().
   void read_at_near(std::uint32_t chunk);
@@ -59,22 +57,13 @@ class L2 {
 
   [[nodiscard]] Tick slice_busy_ticks() const;
   [[nodiscard]] Tick fabric_busy_ticks() const { return fabric_[0].busy() + fabric_[1].busy(); }
-  [[nodiscard]] std::size_t num_slices() const { return slices_.size(); }
+  [[nodiscard]] std::size_t num_slices() const { return read_ports_.size() * read_ports_.front().size(); }
 
  private:
-  struct Slice {
-    Resource read;   ///< data read port
-    Resource write;  ///< data write port
-  };
-
-  Slice& slice(std::uint32_t partition, std::uint32_t s) {
-    return slices_[partition * map_.slices_per_partition() + s];
-  }
   /// Books a data port of the slices that hold the lines of `line_mask`, each for its sectors and `extra_bytes`;
   /// returns when the last one is done.
-  Tick take_ports(const Chunk& c, std::uint32_t line_mask, std::uint32_t partition,
-                  const std::array<std::uint8_t, kChunkLines>& slice_of, Resource Slice::*port,
-                  std::int64_t extra_bytes = 0);
+  Tick take_ports(const Chunk& c, std::uint32_t line_mask, const std::array<std::uint8_t, kChunkLines>& slice_of,
+                  PortBank& ports, std::int64_t extra_bytes = 0);
   /// What a line takes of a data port, in bytes.
   [[nodiscard]] std::int64_t port_bytes(std::uint8_t mask, std::int64_t extra_bytes) const;
   /// Counts a read that SMs sent, of which `hit_sectors` need no fetch.
@@ -82,12 +71,16 @@ class L2 {
   /// The sectors of line `i` that come with those of `mask`: pairs from HBM, themselves from the other partition.
   [[nodiscard]] std::uint8_t filled(std::uint8_t mask, std::uint32_t partition, std::uint32_t i,
                                     const LinePlaces& places) const;
-  /// Looks a line up in one partition, after find(). Returns the wanted sectors that must still be fetched; the others
-  /// are ready or the chunk has been added to the waiters of whoever fetches them.
-  std::uint8_t look_up(std::uint32_t chunk, std::uint32_t i, std::uint8_t wanted, std::uint32_t partition,
+  /// Looks sectors of a line up in one partition. Returns those that must still be fetched; the others are ready or the
+  /// chunk has been added to the waiters of whoever fetches them.
+  std::uint8_t look_up(std::uint32_t chunk, std::uint8_t wanted, std::uint32_t i, std::uint32_t partition,
                        const LinePlaces& places, bool allocate);
-  /// Finds lines in a partition: found_.
-  void find(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition);
+  /// The same for what a line that is cached does not have.
+  std::uint8_t look_up_missing(std::uint32_t chunk, std::uint8_t missing, std::uint32_t index, std::uint32_t i,
+                               std::uint32_t partition, const LinePlaces& places);
+  /// The same for a line that is not cached.
+  std::uint8_t look_up_absent(std::uint32_t chunk, std::uint8_t wanted, std::uint32_t i, std::uint32_t partition,
+                              const LinePlaces& places, bool allocate);
   void fill(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
   void wake(std::uint32_t chunk, std::uint32_t partition, Tick ready);
   void piece_done(std::uint32_t chunk);
@@ -102,12 +95,11 @@ class L2 {
   const AddressMap& map_;
   LinePlaceCache places_;
   RecentReads recent_;
-  std::array<std::uint32_t, kChunkLines> found_{};  ///< tag indices of the look-ups under way
-  bool replaced_ = false;                           ///< the look-ups under way took a way from another line
-  bool all_cached_ = true;                          ///< the look-ups under way found or made room for every line
-  std::vector<TagArray> tags_;                      ///< per partition
-  std::vector<Slice> slices_;
-  std::vector<Resource> fabric_;  ///< data into partition i
+  bool all_cached_ = true;             ///< the look-ups under way found or made room for every line
+  std::vector<TagArray> tags_;         ///< per partition
+  std::vector<PortBank> read_ports_;   ///< data read ports of a partition's slices
+  std::vector<PortBank> write_ports_;  ///< likewise for writes
+  std::vector<Resource> fabric_;       ///< data into partition i
   std::vector<WriteBack> write_backs_;
   std::vector<std::uint32_t> replies_;
   struct DirtyEntry {

@@ -45,6 +45,10 @@ class RequestCoalescer {
     units.reserve(at, chunk.count);
     return at;
   }
+  /// Whether those that have come will keep the chunk waiting beyond `tick`.
+  [[nodiscard]] bool waits(const Chunk& chunk, Tick tick) const {
+    return present_ && intake_[chunk.partition].next_free() > tick;
+  }
   Outcome merge(std::uint32_t chunk);
   /// The chunk's reply passes at its `ready`: appends those that ride on it to riders().
   void release(std::uint32_t chunk);

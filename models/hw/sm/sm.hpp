@@ -76,6 +76,30 @@ class Sm {
     prefetch_lines(s.ops.data() + s.next, sizeof(Operation));
   }
 
+  /// Likewise the code of a stream's operation, once that is there.
+  void prefetch_code(std::uint32_t slot, std::uint32_t stream) const {
+    const Stream& s = ctas_[slot].streams[stream];
+    if (s.next < s.ops.size()) {
+      icache_.prefetch(s.ops[s.next].pc);
+    }
+  }
+  /// Likewise a token that will be signalled, and once that is there, the stream that waits for it.
+  void prefetch_token(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot, std::uint32_t stream) const {
+    if (const Token* token = token_of(ctas_[slot], cls, token_slot); token != nullptr) {
+      prefetch_line(token);
+    } else {
+      prefetch_stream(slot, stream);
+    }
+  }
+  void prefetch_waiter(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot) const {
+    const Token* token = token_of(ctas_[slot], cls, token_slot);
+    if (token != nullptr && token->waiter != kNoStream) {
+      const Stream& s = ctas_[slot].streams[token->waiter];
+      prefetch_line(&s.next_waiter);
+      prefetch_line(&s.waiting);
+    }
+  }
+
   /// Likewise the tensor cores' state, and once that is there, what it refers to.
   void prefetch_tensor() const {
     prefetch_line(&smem_read_);
@@ -90,8 +114,21 @@ class Sm {
     }
     prefetch_line(&ctas_[queue.slot].streams[queue.stream].reason);
   }
-  /// Likewise the chunk that will have the next credits.
+  /// Likewise what the arrival of a chunk takes.
+  void prefetch_arrival() const {
+    prefetch_line(&smem_read_);
+    prefetch_credits();
+  }
+  /// Of that, what concerns the SM that asked for the chunk.
+  void prefetch_credits() const {
+    prefetch_line(&tma_credits_);
+    prefetch_line(&load_queue_);
+  }
+  /// Likewise the chunks that will have the next credits.
   void prefetch_waiting() const {
+    if (!tma_queue_.empty()) {
+      prefetch_lines(&tma_queue_.items[tma_queue_.head], sizeof(TmaJob));
+    }
     if (!load_queue_.empty()) {
       prefetch_line(&context().chunks[load_queue_.items[load_queue_.head].chunk]);
     }
@@ -237,6 +274,17 @@ class Sm {
   [[nodiscard]] static Token& token_of(Cta& cta, const Wait& w) {
     return w.cls == TokenClass::kMbarrier ? cta.mbarrier[w.slot & 63] : cta.named[w.slot & 15];
   }
+  /// The same, or null where the token is a stream's own or more than the CTA's.
+  [[nodiscard]] static const Token* token_of(const Cta& cta, TokenClass cls, std::uint32_t slot) {
+    switch (cls) {
+      case TokenClass::kMbarrier:
+        return &cta.mbarrier[slot & 63];
+      case TokenClass::kNamedBarrier:
+        return &cta.named[slot & 15];
+      default:
+        return nullptr;
+    }
+  }
   Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op);
   void begin(Stream& stream, const Operation& op);
   /// The sub-partitions' warps that are at an operation.
@@ -331,10 +379,11 @@ class Sm {
   Resource lsu_;
   Resource l1_tags_port_;
   Resource async_copy_;  ///< cp.async
-  Resource smem_read_;   ///< the LSU's data path: loads and stores of shared and global memory, operands of wgmma
-  Resource smem_fill_;   ///< what cp.async and TMA bring
-  Resource tma_;         ///< takes one operation after another
-  Resource tma_bytes_;   ///< asks for their rows and bytes
+  alignas(64) Resource
+      smem_read_;       ///< the LSU's data path: loads and stores of shared and global memory, operands of wgmma
+  Resource smem_fill_;  ///< what cp.async and TMA bring
+  Resource tma_;        ///< takes one operation after another
+  Resource tma_bytes_;  ///< asks for their rows and bytes
   Resource dsmem_;
   Resource barriers_;   ///< takes arrivals
   Resource mbarriers_;  ///< likewise
@@ -360,12 +409,12 @@ class Sm {
   Fifo<StalledStream> stalled_streams_;
   std::uint64_t store_chunks_queued_ = 0;
   std::uint64_t store_chunks_sent_ = 0;
-  Fifo<QueuedChunk> load_queue_;
+  alignas(64) Fifo<QueuedChunk> load_queue_;
   Fifo<TmaJob> tma_queue_;
   Fifo<QueuedChunk> store_queue_;
-  Credits load_credits_;   ///< sectors
-  Credits tma_credits_;    ///< bytes
-  Credits store_credits_;  ///< sectors
+  alignas(64) Credits tma_credits_;  ///< bytes
+  Credits load_credits_;             ///< sectors
+  Credits store_credits_;            ///< sectors
   bool tma_warm_ = false;
   bool code_warm_ = false;
 

@@ -15,12 +15,14 @@ namespace strata {
 
 namespace {
 constexpr std::uint32_t kAllLines = (1U << kChunkLines) - 1;
+/// L2 cycles of waiting before the coalescer that are not worth another event.
+constexpr Tick kSoon = 2;
 constexpr std::size_t kFetchBuffer = TraceSource::kMinFetch;
 /// How many events ahead payloads and tables are prefetched: a few cache misses' worth of work each.
 constexpr std::size_t kPayloadAhead = 14;
 constexpr std::size_t kPlacesAhead = 10;
 constexpr std::size_t kTablesAhead = 6;
-constexpr std::size_t kMissesAhead = 2;
+constexpr std::size_t kWaitersAhead = 2;
 
 /// Kinds of events, one bit each, whose payload is a chunk: a test instead of a jump, as most events are of them.
 constexpr std::uint32_t kOfChunks = [] {
@@ -143,16 +145,28 @@ void Gpu::run_until(const SimulationOptions& options, std::uint64_t ended) {
 
 void Gpu::prefetch_ahead() {
   const std::span<const Event> next = context_.events.upcoming();
-  const auto advance = [&next](std::size_t& known, std::size_t ahead, auto&& prefetch) {
+  const std::span<const Event> after =
+      next.size() < kPayloadAhead ? context_.events.following() : std::span<const Event>{};
+  const std::size_t there = next.size() + after.size();
+  const auto event = [&](std::size_t i) -> const Event& { return i < next.size() ? next[i] : after[i - next.size()]; };
+  if (all_known_ && there >= kPayloadAhead) {  // nearly always: each step has one event to go on by
+    prefetch_payload(event(kPayloadAhead - 1));
+    prefetch_places(event(kPlacesAhead - 1));
+    prefetch_tables(event(kTablesAhead - 1));
+    prefetch_waiters(event(kWaitersAhead - 1));
+    return;
+  }
+  const auto advance = [&](std::size_t& known, std::size_t ahead, auto&& prefetch) {
     known -= known > 0 ? 1 : 0;
-    for (const std::size_t end = std::min(next.size(), ahead); known < end; ++known) {
-      prefetch(next[known]);
+    for (const std::size_t end = std::min(there, ahead); known < end; ++known) {
+      prefetch(event(known));
     }
   };
   advance(known_[0], kPayloadAhead, [this](const Event& e) { prefetch_payload(e); });
   advance(known_[1], kPlacesAhead, [this](const Event& e) { prefetch_places(e); });
   advance(known_[2], kTablesAhead, [this](const Event& e) { prefetch_tables(e); });
-  advance(known_[3], kMissesAhead, [this](const Event& e) { prefetch_misses(e); });
+  advance(known_[3], kWaitersAhead, [this](const Event& e) { prefetch_waiters(e); });
+  all_known_ = there >= kPayloadAhead;
 }
 
 void Gpu::drain_l2() {
@@ -204,6 +218,10 @@ void Gpu::read_hbm(const MissTurns::Miss& miss) {
 void Gpu::prefetch_payload(const Event& e) const {
   if ((kOfChunks >> e.kind & 1) != 0) {
     prefetch_line(&context_.chunks[e.a]);
+    if (static_cast<EventKind>(e.kind) == EventKind::kReadAtSm) {
+      crossbar_.prefetch_delivery(e.unit);
+      sms_[e.unit].prefetch_arrival();
+    }
     return;
   }
   switch (static_cast<EventKind>(e.kind)) {
@@ -234,6 +252,9 @@ void Gpu::prefetch_places(const Event& e) const {
     case EventKind::kWriteAtHome:
     case EventKind::kHbmDone:
     case EventKind::kFabricDone: {
+      if (const std::uint32_t waiter = context_.chunks[e.a].waiters; waiter != kNoHandle) {
+        prefetch_line(&context_.waiters[waiter]);
+      }
       const std::uint32_t handle = context_.chunks[e.a].places;
       if (handle != kNoHandle) {
         prefetch_lines(&context_.line_places[handle], sizeof(LinePlaces));
@@ -243,15 +264,18 @@ void Gpu::prefetch_places(const Event& e) const {
     case EventKind::kStreamRun:
       sms_[e.unit].prefetch_stream(e.a, e.b);
       break;
-    case EventKind::kSignal:
-      sms_[e.unit].prefetch_stream(SignalEvent::cta_slot(e.a), SignalEvent::stream(e.a));
-      break;
     case EventKind::kTransferDone:
       sms_[context_.transfers[e.a].sm].prefetch_cta(context_.transfers[e.a].cta_slot);
       break;
     default:
       break;
   }
+}
+
+bool Gpu::looks_up(const Event& e) const {
+  const Chunk& c = context_.chunks[e.a];
+  const bool not_yet = e.b == 0 && coalescer_->waits(c, e.tick + kSoon * context_.time.l2);
+  return !not_yet && coalescer_->likely_new(c) && !l2_.read_recently(c);
 }
 
 void Gpu::prefetch_tables(const Event& e) {
@@ -262,31 +286,36 @@ void Gpu::prefetch_tables(const Event& e) {
     case EventKind::kWgmmaRun:
       sms_[e.unit].prefetch_wgmma_groups();
       break;
-    case EventKind::kReadAtL2: {
-      const Chunk& c = context_.chunks[e.a];
-      if (coalescer_->likely_new(c) && !l2_.read_recently(c)) {
-        l2_.prefetch(e.a, kAllLines, c.partition, false);
+    case EventKind::kReadAtL2:
+      if (looks_up(e)) {
+        l2_.prefetch(e.a, kAllLines, context_.chunks[e.a].partition);
       }
       break;
-    }
     case EventKind::kWriteAtL2:
-      l2_.prefetch(e.a, kAllLines, context_.chunks[e.a].partition, true);
+      l2_.prefetch(e.a, kAllLines, context_.chunks[e.a].partition);
       break;
     case EventKind::kReadAtHome:
-      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U, false);
+      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U);
       break;
     case EventKind::kWriteAtHome:
-      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U, true);
+      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U);
       break;
     case EventKind::kFabricDone:
-      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition, true);
+      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition);
       break;
     case EventKind::kHbmDone:
-      l2_.prefetch(e.a, lines_of(e.b), partition_of(e.b), true);
+      l2_.prefetch(e.a, lines_of(e.b), partition_of(e.b));
+      break;
+    case EventKind::kReadAtHbm:
+      hbm_.prefetch(context_.chunks[e.a], lines_of(e.b));
       break;
     case EventKind::kReadAtSm: {
       const Chunk& c = context_.chunks[e.a];
-      sms_[c.sm].prefetch_waiting();
+      if (c.sm == e.unit) {
+        sms_[c.sm].prefetch_waiting();
+      } else {
+        sms_[c.sm].prefetch_credits();
+      }
       if (c.allocate_l1) {
         sms_[e.unit].prefetch_l1(c);
       }
@@ -299,7 +328,35 @@ void Gpu::prefetch_tables(const Event& e) {
     }
     case EventKind::kTransferDone: {
       const Transfer& t = context_.transfers[e.a];
-      sms_[t.sm].prefetch_stream(t.cta_slot, t.stream);
+      if (PackedSignal::valid(t.signals)) {
+        sms_[t.sm].prefetch_token(t.cta_slot, PackedSignal::cls(t.signals), PackedSignal::slot(t.signals), t.stream);
+      }
+      break;
+    }
+    case EventKind::kSignal:
+      sms_[e.unit].prefetch_token(SignalEvent::cta_slot(e.a), SignalEvent::cls(e.b), SignalEvent::slot(e.b),
+                                  SignalEvent::stream(e.a));
+      break;
+    default:
+      break;
+  }
+}
+
+void Gpu::prefetch_waiters(const Event& e) {
+  switch (static_cast<EventKind>(e.kind)) {
+    case EventKind::kHbmDone:
+    case EventKind::kFabricDone:
+      prefetch_waiting_chunks(context_.chunks[e.a]);
+      break;
+    case EventKind::kStreamRun:
+      sms_[e.unit].prefetch_code(e.a, e.b);
+      break;
+    case EventKind::kSignal:
+      sms_[e.unit].prefetch_waiter(SignalEvent::cta_slot(e.a), SignalEvent::cls(e.b), SignalEvent::slot(e.b));
+      break;
+    case EventKind::kTransferDone: {
+      const Transfer& t = context_.transfers[e.a];
+      sms_[t.sm].prefetch_waiter(t.cta_slot, PackedSignal::cls(t.signals), PackedSignal::slot(t.signals));
       break;
     }
     default:
@@ -307,15 +364,12 @@ void Gpu::prefetch_tables(const Event& e) {
   }
 }
 
-void Gpu::prefetch_misses(const Event& e) {
-  const auto kind = static_cast<EventKind>(e.kind);
-  if (kind == EventKind::kReadAtL2) {
-    const Chunk& c = context_.chunks[e.a];
-    if (coalescer_->likely_new(c) && !l2_.read_recently(c)) {
-      l2_.prefetch_misses(e.a, kAllLines, c.partition);
+void Gpu::prefetch_waiting_chunks(const Chunk& chunk) const {
+  for (std::uint32_t node = chunk.waiters; node != kNoHandle; node = context_.waiters[node].next) {
+    const WaiterNode& w = context_.waiters[node];
+    if (!w.is_transfer) {
+      prefetch_line(&context_.chunks[w.handle]);
     }
-  } else if (kind == EventKind::kReadAtHome) {
-    l2_.prefetch_misses(e.a, e.b, context_.chunks[e.a].partition ^ 1U);
   }
 }
 
@@ -337,8 +391,7 @@ void Gpu::dispatch(const Event& e) {
       sms_[e.unit].run_tensor();
       break;
     case EventKind::kReadAtL2:
-      if (e.b == 0) {              // not yet admitted
-        constexpr Tick kSoon = 2;  // L2 cycles: not worth another event
+      if (e.b == 0) {  // not yet admitted
         if (const Tick at = coalescer_->admit(context_.chunks[e.a]); at > context_.now() + kSoon * context_.time.l2) {
           context_.post(at, EventKind::kReadAtL2, 0, e.a, 1);
           break;

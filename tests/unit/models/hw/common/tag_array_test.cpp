@@ -71,7 +71,7 @@ TEST_CASE("TagArray: replacement, masks and fills agree with a naive LRU list", 
         if (index == TagArray::kMiss) continue;
         expected = naive[set].find(line);
       }
-      RC_ASSERT(tags.holds(index, line));
+      RC_ASSERT(tags.find(set, line) == index);
       switch (*rc::gen::inRange(0, 4)) {
         case 0:
           tags.touch(index);
