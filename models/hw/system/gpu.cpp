@@ -295,8 +295,6 @@ void Gpu::prefetch_tables(const Event& e) {
       l2_.prefetch(e.a, kAllLines, context_.chunks[e.a].partition);
       break;
     case EventKind::kReadAtHome:
-      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U);
-      break;
     case EventKind::kWriteAtHome:
       l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U);
       break;
