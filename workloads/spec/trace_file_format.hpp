@@ -54,13 +54,15 @@ struct Footer {
 [[nodiscard]] std::array<std::byte, kFooterBytes> make_footer(const Footer& footer);
 
 /// Checks magic, version and checksum; throws InputError for `file`.
-void check_header(std::span<const std::byte> bytes, const std::string& file);
+/// @return the version
+[[nodiscard]] std::uint32_t check_header(std::span<const std::byte> bytes, const std::string& file);
 /// Whether `bytes` are the footer of a trace that ends at byte `end` of its file.
 [[nodiscard]] bool ends_trace(std::span<const std::byte> bytes, std::uint64_t end);
 [[nodiscard]] Footer read_footer(std::span<const std::byte> bytes, std::uint64_t file_bytes, const std::string& file);
 
 void write_launch(const Launch& launch, ByteWriter& out);
-[[nodiscard]] Launch read_launch(ByteReader& in);
+/// Of a file of that `version`; the first did not count constant lines.
+[[nodiscard]] Launch read_launch(ByteReader& in, std::uint32_t version);
 void write_totals(const TraceInfo& totals, ByteWriter& out);
 void read_totals(ByteReader& in, TraceInfo& totals);
 /// Adds one operation of a stream of `warps` warps.
