@@ -35,7 +35,8 @@ constexpr double kStridedSetup = 10;
 constexpr double kStridedPerElement = 8;
 constexpr double kStridedPerDim = 9;
 constexpr double kStridedPerOperand = 3;
-constexpr std::uint32_t kStridedCodeBytes = 5120;  ///< an element's: the calculation is unrolled for 25 dimensions
+constexpr std::uint32_t kStridedCodeBytes = 5120;   ///< an element's: the calculation is unrolled for 25 dimensions
+constexpr std::uint32_t kStridedConstantLines = 3;  ///< executed: counts, strides, addresses; they lie 300 bytes apart
 /// Moves of constants by the FP16 pipe, which the tensor-pipe counter includes: one per element of a strided kernel;
 /// the where kernel of two dimensions shows a third.
 constexpr double kStridedTensorCounted = 1;
@@ -105,7 +106,10 @@ class Elementwise final : public TraceSource {
     launch_.streams = {StreamInfo{0, static_cast<std::uint16_t>(warps_), "warps"}};
     launch_.code_bytes = 4096;
     if (casts_) launch_.code_bytes = kCastCodeBytes;
-    if (c_.order == ThreadOrder::kStrided) launch_.code_bytes = kStridedCodeBytes * c_.elements_per_thread;
+    if (c_.order == ThreadOrder::kStrided) {
+      launch_.code_bytes = kStridedCodeBytes * c_.elements_per_thread;
+      launch_.constant_lines = kStridedConstantLines;
+    }
     launch_.repeats_every = repeats_every();
     build_compute();
   }
@@ -125,19 +129,13 @@ class Elementwise final : public TraceSource {
     const std::uint64_t count = std::min(share, in_cta - std::min(in_cta, step * share));
     std::uint32_t n = 0;
     for (std::size_t i = 0; count > 0 && i < c_.inputs.size(); ++i) {
-      const std::uint32_t at = n;
       n += access(c_.inputs[i], launch_.buffers[i].base, MemDir::kLoad, first, count, out.subspan(n));
-      if (c_.inputs[i].chosen) wait_for(out[at], loaded + at);
     }
     const std::uint32_t loads = n;
     loaded += loads;
     out[n] = casts_ && !last ? between_loads_ : compute_;
     if (step == 0) out[n].dependent_latency += setup_chain_;
     wait_for(out[n++], loaded);
-    if (casts_) {
-      out[n] = branching(out[n - 1]);
-      ++n;
-    }
     if (step == 0) {
       Operation& leading = out[0];
       leading.issue_slots += setup_slots_;
@@ -204,8 +202,11 @@ class Elementwise final : public TraceSource {
     double tensor_counted = cost.fp16_moves * per_thread;
     Arithmetic work = per_thread * (Arithmetic{.fma = cost.fma, .alu = cost.alu, .mufu = cost.mufu} + conversions());
     if (casts_) {
-      between_loads_ = compute_operation(offset_code(kCastPerLoad), warps_);
+      Arithmetic load = offset_code(kCastPerLoad);
+      load.chain = issue_chain(load.total(), kCastClocks);
+      between_loads_ = compute_operation(load, warps_);
       work = offset_code(kCastPerStore * static_cast<double>(steps_));
+      work.chain = issue_chain(work.total(), kCastClocks);
       wavefronts = kCastWavefronts;
     } else if (c_.order == ThreadOrder::kUnrolled) {
       work = work + offset_code(kUnrolledPerElement * per_thread);
@@ -228,24 +229,13 @@ class Elementwise final : public TraceSource {
     setup_slots_ = rounded(before);
     compute_ = compute_operation(work, warps_);
     Arithmetic first = work;
-    first.chain = issue_chain(work.total() + before);
+    first.chain = std::max(work.chain, issue_chain(work.total())) + issue_chain(before);
     setup_chain_ = compute_operation(first, warps_).dependent_latency - compute_.dependent_latency;
     compute_.pc = 2;
     compute_.smem_read_wavefronts = rounded(static_cast<double>(wavefronts * warps_) / static_cast<double>(steps_));
     compute_.tensor_insts = rounded(tensor_counted * warps_) + c_.counted_tensor * warps_;
     between_loads_.pc = 4;
     between_loads_.smem_read_wavefronts = compute_.smem_read_wavefronts;
-  }
-
-  /// What a warp waits for branches beyond its own instructions; nothing is issued meanwhile.
-  static Operation branching(const Operation& code) {
-    Operation op;
-    op.kind = OpKind::kCompute;
-    op.pipe = Pipe::kAlu;
-    op.pc = code.pc;
-    op.issue_slots = 0;
-    op.dependent_latency = rounded(issue_chain(code.issue_slots, kCastClocks) - issue_chain(code.issue_slots));
-    return op;
   }
 
   [[nodiscard]] Operation base_op(MemDir dir, std::uint32_t instructions) const {

@@ -29,7 +29,6 @@ struct Operand {
   std::uint64_t extent = 0;  ///< elements
   std::uint64_t inner = 1;   ///< kPermuted: runs along the fastest output dimension; kTransposed: row length in memory
   std::uint64_t middle = 1;  ///< kPermuted: runs along the next one
-  bool chosen = false;       ///< loaded only once the operands before it have said so
 };
 
 /// How a thread's elements lie.

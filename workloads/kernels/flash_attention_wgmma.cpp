@@ -91,6 +91,7 @@ class FlashAttentionWgmma final : public TraceSource {
     launch_.num_descriptors = 4;
     launch_.repeats_every = tiles_.dynamic() ? 0 : tiles_.q_tiles();
     launch_.code_bytes = 32 * 1024;
+    launch_.constant_lines = 3;  // executed: 3 and 4 in three kernels of cuDNN
     by_keys_ = repeats_by_keys(c_.shape, tiles_.q_tiles(), tiles_.tile(0, 0).blocks);
     describe_attention(c_.shape, layout_, c_.writes_lse, tiles_.dynamic() ? 128 : 0, launch_);
   }

@@ -97,7 +97,8 @@ void OperandView::box(std::int64_t row0, std::uint32_t rows, std::int64_t k0, st
   } else {
     // A box wholly beyond the contiguous dimension moves nothing; one element stands for it.
     const std::int64_t kept = std::max<std::int64_t>(valid_rows, 1);
-    out.address = base + static_cast<std::uint64_t>(k0 * pitch_bytes + first * element_bytes);
+    const std::int64_t first_k = std::min(k0, k - 1);
+    out.address = base + static_cast<std::uint64_t>(first_k * pitch_bytes + first * element_bytes);
     out.rows = static_cast<std::uint32_t>(valid_k);
     out.oob_rows = tile_k - out.rows;
     out.row_bytes = static_cast<std::uint32_t>(kept) * element_bytes;

@@ -15,6 +15,7 @@ constexpr std::uint32_t kStreamWarps = 4;
 constexpr std::uint32_t kBarrierSteps = 8;      ///< dependent steps of a CTA barrier
 constexpr std::uint32_t kLineBytes = 128;       ///< one shared-memory wavefront
 constexpr std::uint32_t kCodeBytes = 50 << 10;  ///< executed: 38 to 52 KiB in five kernels of cuBLAS and CUTLASS
+constexpr std::uint32_t kConstantLines = 6;     ///< of the parameters, executed in eight kernels of CUTLASS
 constexpr std::uint32_t kAsyncLeastBytes = 4;   ///< narrowest cp.async
 constexpr std::uint32_t kStagedBytes = 16;      ///< of a lane's STS
 
@@ -302,6 +303,7 @@ class Planner {
     const auto more = static_cast<double>(config().problem.batch - whole.batch);
     launch.work.compulsory_read_bytes += more * static_cast<double>(plan_.addresses.b.batch_bytes);
     launch.code_bytes = kCodeBytes;
+    launch.constant_lines = kConstantLines;
   }
 
   GemmCtaPlan plan_;

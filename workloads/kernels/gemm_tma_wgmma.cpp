@@ -155,13 +155,15 @@ class GemmTmaSource final : public TraceSource {
     a.waits[0].count = state.phase;
     a.completes[0].slot = plan_.full(state.slot);
     a.completes[0].cta_mask = rank.a_mask;
-    plan_.addresses.a.box(std::int64_t{state.row0} + rank.a_first, rank.a_rows, k0, tile_k, a.mem);
+    plan_.addresses.a.box(std::int64_t{state.row0} + rank.a.first, rank.a.rows, k0 + rank.a.first_k, rank.a.depth,
+                          a.mem);
     a.mem.address += static_cast<std::uint64_t>(state.box * plan_.addresses.a.batch_bytes);
     a.mem.multicast = rank.a_mask;
     Operation& b = out[1] = plan_.load_b;
     b.completes[0].slot = plan_.full(state.slot);
     b.completes[0].cta_mask = rank.b_mask;
-    plan_.addresses.b.box(std::int64_t{state.col0} + rank.b_first, rank.b_rows, k0, tile_k, b.mem);
+    plan_.addresses.b.box(std::int64_t{state.col0} + rank.b.first, rank.b.rows, k0 + rank.b.first_k, rank.b.depth,
+                          b.mem);
     b.mem.address += static_cast<std::uint64_t>(state.box * plan_.addresses.b.batch_bytes);
     b.mem.multicast = rank.b_mask;
     next_stage(state);

@@ -13,6 +13,24 @@ namespace {
 
 std::uint32_t wgmma_k(DataType type) { return 256 / (type == DataType::kTf32 ? 32 : bits_of(type)); }
 
+/// The share of CTA `i` of `sharers`. An operand that is contiguous along M or N is cut along K where its rows would
+/// not be whole lines.
+GemmTmaPlan::Share share_of(const OperandView& operand, std::uint32_t tile, std::uint32_t tile_k, std::uint32_t i,
+                            std::uint32_t sharers) {
+  constexpr std::uint32_t kLineBytes = 128;
+  const auto cut = [&](std::uint32_t whole, std::uint32_t& first, std::uint32_t& size) {
+    first = whole * i / sharers;
+    size = whole * (i + 1) / sharers - first;
+  };
+  GemmTmaPlan::Share share{0, tile, 0, tile_k};
+  if (operand.k_contiguous || tile * operand.element_bytes % (kLineBytes * sharers) == 0) {
+    cut(tile, share.first, share.rows);
+  } else {
+    cut(tile_k, share.first_k, share.depth);
+  }
+  return share;
+}
+
 }  // namespace
 
 WgmmaShape gemm_tma_wgmma_shape(const GemmTmaConfig& config) {
@@ -67,8 +85,8 @@ void GemmTmaPlan::plan_ranks() {
       Rank& rank = ranks[j * cn + i];
       rank.row_offset = j * config.tile_m;
       rank.col_offset = i * config.tile_n;
-      rank.a_rows = config.tile_m;
-      rank.b_rows = config.tile_n;
+      rank.a = share_of(addresses.a, config.tile_m, config.tile_k, 0, 1);
+      rank.b = share_of(addresses.b, config.tile_n, config.tile_k, 0, 1);
       if (!config.multicast || cn * cm == 1) {
         continue;
       }
@@ -83,10 +101,8 @@ void GemmTmaPlan::plan_ranks() {
       // What nobody shares is loaded without multicast.
       rank.a_mask = cn > 1 ? rank.a_mask : std::uint16_t{0};
       rank.b_mask = cm > 1 ? rank.b_mask : std::uint16_t{0};
-      rank.a_first = config.tile_m * i / cn;
-      rank.a_rows = config.tile_m * (i + 1) / cn - rank.a_first;
-      rank.b_first = config.tile_n * j / cm;
-      rank.b_rows = config.tile_n * (j + 1) / cm - rank.b_first;
+      rank.a = share_of(addresses.a, config.tile_m, config.tile_k, i, cn);
+      rank.b = share_of(addresses.b, config.tile_n, config.tile_k, j, cm);
     }
   }
 }
@@ -204,6 +220,7 @@ void GemmTmaPlan::plan_launch(const TargetFacts& /*target*/) {
   launch.work = gemm_work(config.problem, config.split_k);
   launch.num_descriptors = 3;
   launch.code_bytes = 16384;
+  launch.constant_lines = 4;  // executed: 4 and 5 in nvjet; cuBLAS's older kernels wait for 5
 }
 
 }  // namespace strata

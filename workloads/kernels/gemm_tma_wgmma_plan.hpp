@@ -26,14 +26,20 @@ class GemmTmaPlan {
     std::uint32_t write_wavefronts = 0;  ///< stmatrix
   };
 
+  /// The part of a tile that one CTA loads.
+  struct Share {
+    std::uint32_t first = 0;  ///< row of the tile, along M or N
+    std::uint32_t rows = 0;
+    std::uint32_t first_k = 0;
+    std::uint32_t depth = 0;  ///< elements along K
+  };
+
   /// What a CTA loads and signals, by its rank in the cluster.
   struct Rank {
     std::uint32_t row_offset = 0;  ///< of its tile in the cluster tile, along M
     std::uint32_t col_offset = 0;
-    std::uint32_t a_first = 0;  ///< its share of A's rows
-    std::uint32_t a_rows = 0;
-    std::uint32_t b_first = 0;
-    std::uint32_t b_rows = 0;
+    Share a;  ///< of A's tile
+    Share b;
     std::uint16_t a_mask = 0;  ///< multicast masks; 0 = this CTA only
     std::uint16_t b_mask = 0;
     std::uint16_t empty_mask = 0;  ///< CTAs whose producers wait for this CTA's consumers

@@ -14,14 +14,17 @@ constexpr std::uint32_t kVector = 4;  ///< elements of an access, whatever their
 
 // Compiled code (sm_90, CUDA 13) of the same source; the calibration rows' 118 instructions per trip of both loops and
 // 290 beside them agree. One Welford step: count, reciprocal with the branch around its slow path, mean, sum of
-// squares. Its chain goes from branch to branch: additions, predicate, special function, three FMA.
-constexpr Arithmetic kWelford{.fma = 8, .alu = 2, .mufu = 1, .other = 4.25, .chain = 16};
+// squares. Its chain goes from branch to branch: additions, predicate, special function, three FMA. A warp takes 93 clk
+// for it and 153 for a level of the tree, 5.2 an instruction, by stall samples of a small and a large launch (Nsight
+// Compute, H200; memory, fetches and turns of others left out).
+constexpr Arithmetic kWelford{.fma = 8, .alu = 2, .mufu = 1, .other = 4.25, .chain = 23};
 constexpr Arithmetic kSquare{.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain = 1};
 constexpr Arithmetic kTripOverhead{.fma = 0, .alu = 2, .mufu = 0, .other = 2, .chain = 3};
 constexpr double kWriteOverhead = 12;  ///< addresses, predicates and branches that pick the parameters there are
 constexpr double kSetup = 110;         ///< with the 64-bit division that counts the trips
 // RMS norm, executed SASS (bf16, H200): 15 and 32 instructions of a trip of the two loops, 125 beside them.
 constexpr double kSquareWriteOverhead = 8;
+constexpr double kSquareWriteClocks = 4.75;  ///< of a warp alone for each of the 32, accesses included, as above
 constexpr double kSquareSetup = 82;
 // fp32 instances are unrolled by four, loads still one after another: 63 and 28 instructions of a trip, 345 beside them
 // (executed SASS, H200).
@@ -31,7 +34,7 @@ constexpr double kUnrolledSetup = 56;          ///< beyond kSetup
 constexpr std::uint32_t kSetupWavefronts = 6;  ///< S2R, S2UR
 
 /// Combining two Welford states: a division, three multiplications, three values shuffled.
-constexpr TreeLevel kWelfordLevel{.combine = {.fma = 15, .alu = 3, .mufu = 1, .other = 5, .chain = 26}, .shuffles = 3};
+constexpr TreeLevel kWelfordLevel{.combine = {.fma = 15, .alu = 3, .mufu = 1, .other = 5, .chain = 32}, .shuffles = 3};
 constexpr TreeLevel kSquareLevel{.combine = {.fma = 1, .alu = 0, .mufu = 0, .other = 0, .chain = 1}, .shuffles = 1};
 
 double unpack(DataType t) { return bits_of(t) < 32 ? 1 : 0; }
@@ -82,6 +85,7 @@ CtaProgram program_of(const NormConfig& c) {
   l.registers_per_thread = c.registers;
   l.smem_dynamic_bytes = c.warps > 1 ? c.warps * 6 : 0;
   l.code_bytes = 8192;
+  l.constant_lines = 3;  // executed SASS: block size, parameters
   const std::uint32_t bits = bits_of(c.type);
   const std::uint64_t bytes = c.rows * c.cols * bits / 8;
   const std::uint64_t x = add_buffer(l, "input", bytes);
@@ -137,6 +141,10 @@ CtaProgram program_of(const NormConfig& c) {
                                               .alu = reading + 0.5 * unpack(c.type),
                                               .chain = 2};
   normalise = normalise + integer_code(write_overhead(c));
+  if (c.rms) {
+    const double accesses = 2 + kVector * c.parameters;
+    normalise.chain = issue_chain(normalise.total() + accesses, kSquareWriteClocks);
+  }
   write.steps.push_back(compute_step(normalise, c.warps));
   write.steps.push_back(access_step(MemDir::kStore, y, bits, c.cols * bits / 8, 1, c.warps));
 

@@ -34,6 +34,12 @@ constexpr TreeLevel kSumLevel{.combine = {.fma = 1, .alu = 0, .mufu = 0, .other 
 // the kernel is compiled for, the 20 of division and store only for those that the row has. Of 36, one load, one store
 // and S2R, which the wavefront counter includes.
 constexpr double kWarpSetup = 19;
+/// Elements of 16 bits are converted under the predicate of their load, of which a warp has seven: so many are loaded,
+/// waited for and converted before the next. SASS of PyTorch (2048 columns, H200: ten waits for 64 loads, 390 to 770
+/// clk each) and of the same source with 256 to 2048 columns. Elements of 32 bits are loaded all at once.
+constexpr std::uint32_t kLoadGroup = 7;
+/// Of kWarpLoad and the conversion, what is done to an element of a group before the next load: bounds, address, move.
+constexpr Arithmetic kGroupLoad{.fma = 1, .alu = 3, .mufu = 0, .other = 0, .chain = 0};
 constexpr Arithmetic kWarpLoad{.fma = 1, .alu = 5, .mufu = 0, .other = 0, .chain = 0};
 constexpr Arithmetic kWarpStore{.fma = 0, .alu = 3, .mufu = 0, .other = 5, .chain = 0};
 /// Clocks per instruction of a warp alone in softmax_warp_forward, by stall samples of two instances with 1024 and 2048
@@ -115,6 +121,18 @@ struct RowAccess {
   }
 };
 
+/// Loads of a warp's row, kLoadGroup instructions at a time; `row`: the loop over all of it.
+CtaLoop load_groups(const CtaLoop& row, const RowAccess& access, std::uint32_t warps) {
+  CtaLoop groups = row;
+  groups.tile.cols = std::uint64_t{kLoadGroup} * kWarpLanes;
+  groups.tile.warp_cols = kWarpLanes;  // a load
+  groups.trips = static_cast<std::uint32_t>(ceil_div(row.tile.cols_total, groups.tile.cols));
+  Arithmetic convert = double{kLoadGroup} * kGroupLoad;
+  convert.chain = issue_chain(convert.total(), kWarpLoadClocks);
+  groups.steps = {access.load(kLoadGroup), compute_step(convert, warps)};
+  return groups;
+}
+
 CtaProgram warp_program(const SoftmaxConfig& c) {
   CtaProgram p;
   p.launch = launch_of(c);
@@ -135,7 +153,10 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   p.launch.grid.x = static_cast<std::uint32_t>((c.rows + loop.tile.rows - 1) / loop.tile.rows);
   p.launch.block = Dim3{lanes, groups, 1};
   const RowAccess access{c, p.launch, warps};
+  // Rows of few columns are two to a warp and nearly fit a group.
+  const bool grouped = unpack(c.input) > 0 && batch == 1;
   Arithmetic first = elements * (kWarpLoad + kExp + Arithmetic{.alu = unpack(c.input)});
+  if (grouped) first = first + -present * kGroupLoad;
   first = first + integer_code(kWarpSetup) + Arithmetic{.other = elements - present};  // loads that no lane takes
   first.chain = issue_chain(first.total(), kWarpLoadClocks);
   CtaStep maxima = compute_step(first, warps);
@@ -148,16 +169,22 @@ CtaProgram warp_program(const SoftmaxConfig& c) {
   scaled.op.smem_read_wavefronts = rounded((elements + 1) * warps);
   scaled.op.tensor_insts = rounded(zeros * warps);
   // A warp executes its code once, so all of it is fetched: loads, stores and the calls that it jumps over included.
-  const double code = first.total() + elements + present * ((kWarpStore + finish(c)).total() + 1 + kZeroCall);
+  double code = first.total() + elements + present * ((kWarpStore + finish(c)).total() + 1 + kZeroCall);
+  if (grouped) code += present * kGroupLoad.total();
   p.launch.code_bytes = kInstructionBytes * rounded(code);
-  loop.steps = {access.load(present), maxima};
+  if (grouped) {
+    p.loops.push_back(load_groups(loop, access, warps));
+    loop.steps = {maxima};
+  } else {
+    loop.steps = {access.load(present), maxima};
+  }
   for (std::uint32_t b = 0; b < batch; ++b) {
     loop.steps.push_back(warp_reduce_step(kMaxLevel, lanes, warps));
     loop.steps.push_back(warp_reduce_step(kSumLevel, lanes, warps));
   }
   loop.steps.push_back(scaled);
   loop.steps.push_back(access.store(present));
-  p.loops = {loop};
+  p.loops.push_back(loop);
   return p;
 }
 

@@ -36,6 +36,7 @@ class Triangle final : public TraceSource {
     launch_.block.x = c.threads;
     launch_.registers_per_thread = c.registers;
     launch_.code_bytes = 6144;
+    launch_.constant_lines = 6;  // executed SASS: sizes and strides of two tensors
     launch_.streams = {StreamInfo{0, static_cast<std::uint16_t>(warps_), "warps"}};
     const std::uint64_t bytes = c.matrices * c.rows * c.cols * bits_of(c.type) / 8;
     add_buffer(launch_, "input", bytes);
@@ -50,7 +51,7 @@ class Triangle final : public TraceSource {
     if (cursor.state[0] != 0) return 0;
     cursor.state[0] = 1;
     std::uint32_t n = 0;
-    out[n++] = arithmetic(integer_code(kSetup));
+    out[n++] = arithmetic(kSetup);
     out[0].smem_read_wavefronts = warps_;
     out[0].tensor_insts = 2 * warps_;
     const double elements = c_.elements_per_thread;
@@ -58,15 +59,17 @@ class Triangle final : public TraceSource {
     const std::uint32_t loads = pieces(id.cta, MemDir::kLoad, keeping * elements, out.subspan(n));
     n += loads;
     Operation& work = out[n++];
-    work = arithmetic(integer_code(elements * kStored + keeping * (kLoadSetup + elements * (kLoaded - 1)) +
-                                   (1 - keeping) * elements));
+    work =
+        arithmetic(elements * kStored + keeping * (kLoadSetup + elements * (kLoaded - 1)) + (1 - keeping) * elements);
     work.pc = 2;
     if (loads > 0) work.waits[0] = Wait{TokenClass::kScoreboard, 0, loads};
     return n + pieces(id.cta, MemDir::kStore, elements, out.subspan(n));
   }
 
  private:
-  [[nodiscard]] Operation arithmetic(Arithmetic work) const {
+  /// Pipe utilisation (Nsight Compute, H200): 0.42 of the instructions on the ALU, 0.22 on the FMA pipe.
+  [[nodiscard]] Operation arithmetic(double instructions) const {
+    Arithmetic work = instructions * Arithmetic{.fma = 0.22, .alu = 0.42, .mufu = 0, .other = 0.36, .chain = 0};
     work.chain = issue_chain(work.total(), kClocks);
     return compute_operation(work, warps_);
   }

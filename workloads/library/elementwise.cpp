@@ -102,8 +102,8 @@ void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, const std:
   const bool scores = c.elements == heads * q * k;
   const bool mask = c.elements == q * k && heads > 1;
   if (e.functor == Functor::kWhere) {
-    // Scores: a flag per row chooses between a scalar and the scores, and only the chosen one is loaded. Mask: a flag
-    // per element chooses between two scalars.
+    // Scores: a flag per row chooses between a scalar and the scores. Mask: a flag per element chooses between two
+    // scalars. Executed SASS: the last operand is loaded with the flag, whatever that says, the other where it is set.
     const DataType flag = e.inputs.empty() ? DataType::kBool : e.inputs.front();
     if (scores && !mask) {
       c.inputs = {operand(flag, OperandAccess::kPerRow, k), operand(c.output.type)};
@@ -111,7 +111,6 @@ void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, const std:
       c.inputs = {operand(flag), operand(c.output.type, OperandAccess::kPerRow, c.elements)};
       c.dims = 1;
     }
-    c.inputs[1].chosen = true;
   } else if (c.inputs.size() == 2 && scores && !mask) {
     c.inputs[1] = operand(c.inputs[1].type, OperandAccess::kPeriodic, q * k);
   } else if (e.functor == Functor::kCopy && c.inputs.size() == 1) {

@@ -66,6 +66,8 @@ struct Launch {
   WorkTotals work;
   std::uint32_t num_descriptors = 0;  ///< TMA tensor maps fetched at start
   std::uint32_t code_bytes = 8192;    ///< size of the instruction stream, for cold-start costs
+  /// Lines of 64 bytes of constant memory, parameters among them, that a warp waits for when an SM starts.
+  std::uint32_t constant_lines = 1;
   /// CTAs of a plain grid after which amounts of work and the pattern of addresses repeat; 0 = they do not.
   std::uint64_t repeats_every = 0;
   [[nodiscard]] std::uint64_t num_ctas() const { return grid.count(); }

@@ -9,10 +9,9 @@
 namespace strata::trace_file {
 namespace {
 
-/// Calls `f` with every field of a shape, in the order of files of `version`. Counts of unused waits belong to the
-/// shape.
+/// Calls `f` with every field of a shape, in file order. Counts of unused waits belong to the shape.
 template <typename Op, typename F>
-void for_each_field(Op& op, std::uint32_t version, F&& f) {
+void for_each_field(Op& op, F&& f) {
   f(op.kind);
   f(op.pipe);
   f(op.pc);
@@ -50,9 +49,7 @@ void for_each_field(Op& op, std::uint32_t version, F&& f) {
   f(m.rows);
   f(m.row_bytes);
   f(m.oob_rows);
-  if (version >= 2) {
-    f(m.oob_bytes);
-  }
+  f(m.oob_bytes);
   f(m.lane_pitch);
   f(m.table_index);
   f(m.multicast);
@@ -123,7 +120,7 @@ std::uint32_t OperationEncoder::shape_of(const Operation& op) {
   Recent& recent = recent_[place % recent_.size()];
   if (recent.valid && std::memcmp(&recent.shape, &shape, sizeof(shape)) == 0) return recent.id;
   key_.clear();
-  for_each_field(shape, kTraceVersion, [this](const auto& field) { key_.zigzag(static_cast<std::int64_t>(field)); });
+  for_each_field(shape, [this](const auto& field) { key_.zigzag(static_cast<std::int64_t>(field)); });
   const std::span<const std::byte> bytes = key_.bytes();
   const std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const auto [it, added] = ids_.try_emplace(key, static_cast<std::uint32_t>(shapes_.size()));
@@ -165,14 +162,14 @@ void OperationEncoder::encode(const Operation& op, bool first, ByteWriter& out) 
 void OperationEncoder::write_shapes(ByteWriter& out) const {
   out.varint(shapes_.size());
   for (const Operation& shape : shapes_) {
-    for_each_field(shape, kTraceVersion, [&out](const auto& field) { out.zigzag(static_cast<std::int64_t>(field)); });
+    for_each_field(shape, [&out](const auto& field) { out.zigzag(static_cast<std::int64_t>(field)); });
   }
 }
 
-void OperationDecoder::read_shapes(ByteReader& in, std::uint32_t version) {
+void OperationDecoder::read_shapes(ByteReader& in) {
   shapes_.resize(in.count(1));
   for (Operation& shape : shapes_) {
-    for_each_field(shape, version, [&in](auto& field) { read_field(in, field); });
+    for_each_field(shape, [&in](auto& field) { read_field(in, field); });
     check_names(shape);
   }
   predictors_.assign(shapes_.size(), Predictor{});

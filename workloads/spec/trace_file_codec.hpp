@@ -57,8 +57,8 @@ class OperationEncoder {
 
 class OperationDecoder {
  public:
-  /// Reads the dictionary of a file of `version`; throws Malformed.
-  void read_shapes(ByteReader& in, std::uint32_t version);
+  /// Reads the dictionary; throws Malformed.
+  void read_shapes(ByteReader& in);
   [[nodiscard]] std::size_t num_shapes() const { return shapes_.size(); }
   /// Decodes `count` operations of block `index`; first[i] tells whether a batch starts at i. Throws Malformed.
   void decode(std::uint64_t index, ByteReader& in, std::size_t count, std::vector<Operation>& ops,

@@ -107,17 +107,20 @@ std::array<std::byte, kFooterBytes> make_footer(const Footer& f) {
   return w.bytes;
 }
 
-std::uint32_t check_header(std::span<const std::byte> bytes, const std::string& file) {
+void check_header(std::span<const std::byte> bytes, const std::string& file) {
   if (!starts_with(bytes, kMagic)) fail(file, "is not a trace: expected a file that `strata trace record` wrote");
   if (bytes.size() < kHeaderBytes) fail(file, "the trace is truncated: its header ends early");
   const std::uint64_t version = integer_at(bytes, 8, 4);
   if (version > kTraceVersion) {
-    fail(file, fmt::format("the trace has version {}; this program reads versions up to {}", version, kTraceVersion));
+    fail(file, fmt::format("the trace has version {}; this program reads version {}", version, kTraceVersion));
   }
   if (integer_at(bytes, 16, 8) != checksum(bytes.first(16)) || version == 0 || integer_at(bytes, 12, 4) != kBlockOps) {
     fail(file, "the trace is damaged: the checksum of its header does not match");
   }
-  return static_cast<std::uint32_t>(version);
+  if (version < kTraceVersion) {
+    fail(file, fmt::format("the trace has version {}, which lacks what version {} counts; record it again", version,
+                           kTraceVersion));
+  }
 }
 
 bool ends_trace(std::span<const std::byte> bytes, std::uint64_t end) {
@@ -179,6 +182,7 @@ void write_launch(const Launch& l, ByteWriter& out) {
                          l.work.compulsory_write_bytes}) {
     out.number(v);
   }
+  out.varint(l.constant_lines);
 }
 
 Launch read_launch(ByteReader& in) {
@@ -214,6 +218,7 @@ Launch read_launch(ByteReader& in) {
                     &l.work.compulsory_write_bytes}) {
     *v = in.number();
   }
+  l.constant_lines = bounded<std::uint32_t>(in);
   return l;
 }
 

@@ -53,8 +53,9 @@ struct Footer {
 [[nodiscard]] std::array<std::byte, kHeaderBytes> make_header();
 [[nodiscard]] std::array<std::byte, kFooterBytes> make_footer(const Footer& footer);
 
-/// Checks magic, version and checksum; throws InputError for `file`. Returns the version.
-[[nodiscard]] std::uint32_t check_header(std::span<const std::byte> bytes, const std::string& file);
+/// Checks magic, version and checksum; throws InputError for `file`. Older versions are refused as well: they lack what
+/// decides some counts.
+void check_header(std::span<const std::byte> bytes, const std::string& file);
 /// Whether `bytes` are the footer of a trace that ends at byte `end` of its file.
 [[nodiscard]] bool ends_trace(std::span<const std::byte> bytes, std::uint64_t end);
 [[nodiscard]] Footer read_footer(std::span<const std::byte> bytes, std::uint64_t file_bytes, const std::string& file);

@@ -118,7 +118,7 @@ Index read_index(const InputFile& file) {
   std::array<std::byte, kHeaderBytes> header{};
   const std::size_t header_bytes = std::min<std::uint64_t>(kHeaderBytes, file.size());
   file.read(0, std::span(header).first(header_bytes));
-  const std::uint32_t version = check_header(std::span(header).first(header_bytes), file.path());
+  check_header(std::span(header).first(header_bytes), file.path());
   if (file.size() < kHeaderBytes + kFooterBytes) {
     fail(file.path(), fmt::format("the trace is truncated: {} bytes, without the mark that ends it", file.size()));
   }
@@ -136,11 +136,11 @@ Index read_index(const InputFile& file) {
   decompress(packed, raw, index.footer.index_raw_bytes, file.path(), "its index");
   try {
     ByteReader in(raw);
-    index.info.version = version;
+    index.info.version = kTraceVersion;
     index.info.file_bytes = file.size();
     index.info.launch = read_launch(in);
     read_totals(in, index.info);
-    index.decoder.read_shapes(in, version);
+    index.decoder.read_shapes(in);
     read_streams(in, index);
     read_blocks(in, index);
     read_tables(in, index);

@@ -1,7 +1,6 @@
-/// Address translation: one cache of pages per GPC, a shared level behind it, and the page table in HBM.
+/// Address translation: one cache of pages per GPC and a shared level behind it, which knows every page.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,16 +13,11 @@ namespace strata {
 /// no kernel has touched before (docs/model/tlb.md).
 class Tlb {
  public:
-  /// A walk reads a line of the page table: 16 entries of 8 bytes. Measured: one cold read for 32 MiB.
-  static constexpr std::uint32_t kPagesPerWalk = 16;
-
   Tlb() = default;
-  /// @param walk a read of the page table, which lies in HBM when the kernel starts
-  Tlb(const GpuConfig& config, Tick l2_cycle, Tick walk)
+  Tlb(const GpuConfig& config, Tick l2_cycle)
       : entries_(static_cast<std::uint32_t>(config.tlb.gpc_entries)),
         lines_per_page_(static_cast<std::uint32_t>(config.tlb.page_bytes / config.l2.line_bytes)),
         miss_(l2_cycle * config.tlb.miss_cycles),
-        walk_(walk),
         table_(config.topology.gpc_sms.size() * entries_) {}
 
   /// Extra latency of translating `line` for an SM of `gpc` at `now`. Requests to a page whose translation is on its
@@ -32,14 +26,7 @@ class Tlb {
     const std::uint32_t page = line / lines_per_page_;
     Entry& entry = table_[gpc * entries_ + page % entries_];
     if (entry.page != page) {
-      const std::uint32_t region = page / kPagesPerWalk;
-      if (region >= walked_.size()) {
-        walked_.resize(region + 1, kNever);
-      }
-      if (walked_[region] == kNever) {
-        walked_[region] = now + walk_;
-      }
-      entry = Entry{page, std::max(now + miss_, walked_[region])};
+      entry = Entry{page, now + miss_};
     }
     return entry.ready > now ? entry.ready - now : 0;
   }
@@ -48,13 +35,11 @@ class Tlb {
   std::uint32_t entries_ = 1;
   std::uint32_t lines_per_page_ = 1;
   Tick miss_ = 0;
-  Tick walk_ = 0;
   struct Entry {
     std::uint32_t page = 0xffffffffU;
     Tick ready = 0;
   };
   std::vector<Entry> table_;
-  std::vector<Tick> walked_;  ///< when the shared level has the translations of a region; kNever = not yet asked
 };
 
 }  // namespace strata

@@ -7,15 +7,7 @@
 
 namespace strata {
 
-namespace {
-/// From a GPC's miss to the translation: to the L2, to the page table in HBM, and back.
-Tick page_walk(const Context& context) {
-  const XbarConfig& x = context.config->xbar;
-  return context.time.l2 * (x.request_latency_cycles + x.reply_latency_cycles) + context.idle_l2_miss();
-}
-}  // namespace
-
-Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, context.time.l2, page_walk(context)) {
+Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, context.time.l2) {
   const GpuConfig& g = *context.config;
   const XbarConfig& x = g.xbar;
   const TimeBase& t = context.time;

@@ -180,8 +180,9 @@ class Sm {
     Tick started = 0;
     Tick pipe_end = 0;
     Tick code_ready = 0;  ///< when the code of the operation being issued has come
-    /// Logarithm of the share of the operation's time, alone, in which a warp has nothing to issue, scaled.
-    std::int64_t log_unready = 0;
+    /// Logarithm of the clocks without a ready instruction that follow each instruction of a warp alone, scaled.
+    std::int64_t log_gap = 0;
+    double pipe_share = 0;  ///< of the operation's issue slots, those in which a pipe of less than full rate is busy
     std::array<std::uint32_t, 8> scoreboard{};
     std::array<std::uint32_t, 8> group{};
     std::array<std::uint8_t, kSmsps> warps_on{};
@@ -193,6 +194,7 @@ class Sm {
     std::uint32_t waiting_count = 0;
     bool waiting = false;
     bool ended = false;
+    bool counted_issuing = false;  ///< in the middle of an operation: until its chain ends
   };
   struct Cta {
     std::uint64_t id = 0;
@@ -264,8 +266,10 @@ class Sm {
   };
 
   // sm.cpp
-  /// What an SM's first CTA waits for: code and parameters.
-  [[nodiscard]] Tick first_fetch() const;
+  /// How long the first code and the parameters take.
+  [[nodiscard]] Tick first_trip() const;
+  /// What an SM's first CTA waits for on top: more code, more constants.
+  [[nodiscard]] Tick later_misses() const;
   // sm_issue.cpp
   bool fetch_more(Cta& cta, std::uint32_t stream_index);
   bool waits_hold(std::uint32_t slot, std::uint32_t stream_index, const Operation& op);
@@ -287,8 +291,10 @@ class Sm {
   }
   Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op);
   void begin(Stream& stream, const Operation& op);
+  /// How much of `hold` issue slots the operation's pipe is busy, if it takes less than an instruction a clock.
+  [[nodiscard]] double pipe_share(const Operation& op, double hold) const;
   /// The sub-partitions' warps that are at an operation.
-  void count_issuing(const Stream& stream, int sign);
+  void count_issuing(Stream& stream, int sign);
   Tick execute(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void count(const Stream& stream, const Operation& op);
   void end_stream(std::uint32_t slot, std::uint32_t stream_index);
@@ -369,7 +375,7 @@ class Sm {
   struct Smsp {
     Resource issue;
     std::int32_t issuing = 0;   ///< warps in the middle of an operation
-    std::int64_t log_idle = 0;  ///< sum of their log_unready
+    std::int64_t log_gaps = 0;  ///< sum of their log_gap
     Resource mma;
     Resource shared;                                                   ///< hands shared-memory instructions to the LSU
     std::array<Resource, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
@@ -416,7 +422,8 @@ class Sm {
   Credits load_credits_;             ///< sectors
   Credits store_credits_;            ///< sectors
   bool tma_warm_ = false;
-  bool code_warm_ = false;
+  bool code_asked_ = false;
+  Tick code_here_ = 0;  ///< when the first code and the parameters come
 
   std::vector<LineAccess> lines_;    ///< of the access being expanded, in first-touch order
   std::vector<LineAccess> fetched_;  ///< of the chunk being gathered

@@ -43,19 +43,28 @@ const char* name_of(OpKind kind) {
 constexpr double kLogScale = 1 << 16;
 constexpr std::int64_t kAlwaysReady = -std::int64_t{16} << 16;  ///< of a warp that always has an instruction
 
-std::int64_t log_of(double unready) {
-  return unready <= 0 ? kAlwaysReady
-                      : std::max<std::int64_t>(kAlwaysReady, std::llround(std::log(unready) * kLogScale));
+std::int64_t log_of(double gap) {
+  return gap <= 0 ? kAlwaysReady : std::max<std::int64_t>(kAlwaysReady, std::llround(std::log(gap) * kLogScale));
 }
 
-/// A slot is lost when no warp of the sub-partition has an instruction ready: with the product of the shares of time in
-/// which each has none.
-std::int64_t with_idle_slots(std::int64_t units, std::int64_t log_idle) {
-  constexpr std::int64_t kHidden = -std::int64_t{6} << 16;  // under 0.3 % are lost
-  if (log_idle < kHidden) {
-    return units;
+/// Issue time of `units` beside others. A slot is lost when none of the sub-partition's `warps` has an instruction
+/// ready. Each has none for its gap after an instruction, of which the geometric mean counts, and then waits for its
+/// turn: a closed queue before one server, whose use follows from that of a queue with one warp less. The more warps
+/// there are, the longer each waits and the less often it is not ready.
+/// A pipe of less than one instruction a clock holds up more: warps that are ready gather at its instructions. It is
+/// busy in a share `pipe` of the slots; of simulated warps with random gaps, the oldest first, up to 19 % are lost.
+std::int64_t with_idle_slots(std::int64_t units, std::int64_t log_gaps, std::int32_t warps, double pipe) {
+  constexpr double kLostAtFullPipe = 0.19;
+  constexpr double kAllUsed = 0.997;
+  const double gap = std::exp(static_cast<double>(log_gaps) / kLogScale / warps);
+  double used = 0;
+  double waiting = 0;
+  for (std::int32_t n = 1; n <= warps && used < kAllUsed; ++n) {
+    used = n / (gap + 1 + waiting);
+    waiting = used * (1 + waiting);
   }
-  return std::llround(static_cast<double>(units) / (1 - std::exp(static_cast<double>(log_idle) / kLogScale)));
+  used = std::min(used, 1.0) * (1 - kLostAtFullPipe * pipe * pipe * pipe * used);
+  return std::llround(static_cast<double>(units) / used);
 }
 
 StackReason reason_of_pipe(Pipe p) {
@@ -89,11 +98,17 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
   Stream& stream = cta.streams[stream_index];
   while (true) {
     if (stream.next == stream.ops.size() && !fetch_more(cta, stream_index)) {
+      if (stream.counted_issuing) {
+        count_issuing(stream, -1);
+      }
       end_stream(slot, stream_index);
       return;
     }
     const Operation& op = stream.ops[stream.next];
     if (stream.quanta_left == 0) {
+      if (stream.counted_issuing) {
+        count_issuing(stream, -1);
+      }
       if (!waits_hold(slot, stream_index, op)) {
         return;
       }
@@ -104,7 +119,6 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
       context().post(issued, EventKind::kStreamRun, index_, slot, stream_index);
       return;
     }
-    count_issuing(stream, -1);
     count(stream, op);
     context().pieces_ended += op.ends_piece ? 1 : 0;
     const Tick next = execute(slot, stream_index, op, std::max(issued, stream.code_ready));
@@ -112,6 +126,9 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
     if (!store_queue_.empty() && op.kind == OpKind::kMemory && op.mem.dir != MemDir::kLoad &&
         op.mem.dir != MemDir::kPrefetch) {
       stream.reason = StackReason::kDrain;
+      if (stream.counted_issuing) {
+        count_issuing(stream, -1);
+      }
       stalled_streams_.push(StalledStream{slot, stream_index, store_chunks_queued_, next});
       return;
     }
@@ -208,14 +225,37 @@ void Sm::begin(Stream& stream, const Operation& op) {
   stream.pipe_end = 0;
   stream.code_ready = icache_.fetch(stream.started, op.pc, op.issue_slots);
   const double chain = op.dependent_latency * latency_of(op);
-  stream.log_unready = log_of(chain > hold ? 1 - hold / chain : 0);
-  count_issuing(stream, 1);
+  if (hold > 0) {  // a wait without instructions takes no part
+    stream.log_gap = log_of(chain / hold - 1);
+    stream.pipe_share = pipe_share(op, hold);
+    count_issuing(stream, 1);
+  }
 }
 
-void Sm::count_issuing(const Stream& stream, int sign) {
+double Sm::pipe_share(const Operation& op, double hold) const {
+  const SmConfig& c = config().sm;
+  double rate = 1;
+  switch (op.pipe) {
+    case Pipe::kAlu:
+      rate = c.alu_per_cycle_smsp;
+      break;
+    case Pipe::kMufu:
+      rate = c.mufu_per_cycle_smsp;
+      break;
+    case Pipe::kFp64:
+      rate = c.fp64_per_cycle_smsp;
+      break;
+    default:
+      break;
+  }
+  return rate < 1 ? std::min(1.0, op.pipe_work / rate / hold) : 0.0;
+}
+
+void Sm::count_issuing(Stream& stream, int sign) {
+  stream.counted_issuing = sign > 0;
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
     smsps_[s].issuing += sign * stream.warps_on[s];
-    smsps_[s].log_idle += sign * stream.warps_on[s] * stream.log_unready;
+    smsps_[s].log_gaps += sign * stream.warps_on[s] * stream.log_gap;
   }
 }
 
@@ -248,7 +288,8 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     // A warp alone is held up by its own chain.
     const bool contended = smsps_[s].issuing > 1;
     const std::int64_t units =
-        contended ? with_idle_slots(issue_units * warps, smsps_[s].log_idle) : issue_units * warps;
+        contended ? with_idle_slots(issue_units * warps, smsps_[s].log_gaps, smsps_[s].issuing, stream.pipe_share)
+                  : issue_units * warps;
     issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, units, start)));
     if (mma_units > 0) {
       mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));

@@ -66,6 +66,23 @@ TEST_CASE("GEMM TMA: delivered sectors are tiles times K with multicast and with
   }
 }
 
+TEST_CASE("GEMM TMA: CTAs that share a tile cut it into whole lines, along K where its rows are contiguous",
+          "[workloads][gemm]") {
+  for (const std::uint32_t cluster : {1U, 2U, 4U, 8U}) {
+    GemmTmaConfig config = config_of(512, 1024, 256);
+    REQUIRE(parse_gemm_layout("NN", config.problem));
+    config.tile_m = config.tile_n = 64;
+    config.cluster_m = cluster;
+    const auto source = make_gemm_tma(config, test::hopper_facts());
+    CHECK(test::trace_totals(*source).delivered_sectors == 8 * 16 * 256 * (64 + 64) * 2 / 32);
+    test::walk_cta(*source, 0, [&](const StreamId&, const Operation& op) {
+      if (op.kind == OpKind::kTma && op.mem.dir == MemDir::kLoad) {
+        REQUIRE(op.mem.row_bytes % 128 == 0);
+      }
+    });
+  }
+}
+
 TEST_CASE("GEMM TMA: rows and columns out of range are delivered", "[workloads][gemm]") {
   GemmTmaConfig config = config_of(130, 128, 1000);
   const auto source = make_gemm_tma(config, test::hopper_facts());

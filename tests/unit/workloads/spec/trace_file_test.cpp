@@ -214,7 +214,7 @@ TEST_CASE("trace file: what is no trace, or a newer one, is refused by name", "[
   bytes[8] = 9;
   write_all(folder.file("newer"), bytes);
   CHECK_THAT(error_of([&] { (void)open_trace(folder.file("newer")); }),
-             Catch::Contains("version 9") && Catch::Contains("up to 2"));
+             Catch::Contains("version 9") && Catch::Contains("reads version 2"));
   CHECK_THAT(error_of([&] { (void)open_trace(folder.file("absent")); }), Catch::Contains("absent"));
   CHECK_THAT(error_of([&] { (void)open_trace(std::filesystem::temp_directory_path().string()); }),
              Catch::Contains("regular file"));

@@ -257,6 +257,20 @@ TEST_CASE("Launch: a kernel that only exits waits for neither code nor parameter
   CHECK(cycles(32768) - cycles(4096) == Approx(miss).margin(1));
 }
 
+TEST_CASE("Launch: every CTA of an SM waits for its first code, and for 110 cycles a line of constants", "[launch]") {
+  const auto cycles = [](std::uint32_t ctas, std::uint32_t lines) {
+    Launch l = plain_launch(ctas);
+    l.code_bytes = 4096;
+    l.constant_lines = lines;
+    return run(ScriptSource(l, {compute(1)})).sm_cycles;
+  };
+  CHECK(cycles(1, 5) - cycles(1, 1) == Approx(440).margin(1));
+  // An SM's second CTA comes 156 cycles after its first, long before the code; the two start together.
+  CHECK(cycles(264, 1) - cycles(132, 1) < 8);
+  // What the first CTA still lacks then, the second finds.
+  CHECK(cycles(264, 5) - cycles(132, 5) < 8);
+}
+
 TEST_CASE("Launches that cannot run are refused", "[refusal]") {
   Launch big = plain_launch(1);
   big.smem_dynamic_bytes = 300 * 1024;
