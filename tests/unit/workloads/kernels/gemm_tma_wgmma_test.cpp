@@ -72,6 +72,7 @@ TEST_CASE("GEMM TMA: CTAs that share a tile cut it into whole lines, along K whe
     GemmTmaConfig config = config_of(512, 1024, 256);
     REQUIRE(parse_gemm_layout("NN", config.problem));
     config.tile_m = config.tile_n = 64;
+    config.consumers = ConsumerMode::kPingPong;
     config.cluster_m = cluster;
     const auto source = make_gemm_tma(config, test::hopper_facts());
     CHECK(test::trace_totals(*source).delivered_sectors == 8 * 16 * 256 * (64 + 64) * 2 / 32);
