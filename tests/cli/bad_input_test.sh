@@ -113,6 +113,23 @@ expect_error 2 "read.csv: --json: is also the input" validate --data read.csv --
 expect_error 2 "read.csv: --csv: is also the input" run --trace read.csv --csv read.csv
 expect_error 2 "--out" trace record gemm "${small[@]}" --out no/such/folder/x.trace
 
+# Nor does an output take the place of the GPU's description.
+cp "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" g.yaml
+for option in --json --csv --html --timeline; do
+  expect_error 2 "g.yaml: $option: is also the input" run gemm "${small[@]}" --gpu g.yaml $option g.yaml
+done
+expect_error 2 "g.yaml: --dot: is also the input" describe topology --gpu g.yaml --dot g.yaml
+expect_error 2 "g.yaml: --out: is also the input" predict --in read.csv --gpu g.yaml --out g.yaml
+expect_error 2 "g.yaml: --write-launches: is also the input" \
+  predict --in read.csv --gpu g.yaml --out out.csv --write-launches g.yaml
+expect_error 2 "g.yaml: --out: is also the input" trace record gemm "${small[@]}" --gpu g.yaml --out g.yaml
+expect_error 2 "g.yaml: --out: is also the input" calibrate --data . --gpu g.yaml --out ./g.yaml
+expect_error 2 "read.csv: --out: is also the input" calibrate --data . --kernels read.csv --out read.csv
+for option in --json --html; do
+  expect_error 2 "g.yaml: $option: is also the input" validate --data read.csv --gpu g.yaml $option g.yaml
+done
+cmp -s g.yaml "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" || fail "an output took the place of g.yaml"
+
 # CSV files.
 header=case,seq,op,dtype,shape,kernel,grid_dim,sm_clock_mhz
 put() { printf "$1" >in.csv; }
