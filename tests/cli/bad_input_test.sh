@@ -198,6 +198,21 @@ expect_error 2 "text.trace" run --trace text.trace
 expect_error 2 "missing.trace" trace info missing.trace
 expect_error 2 "not both" run gemm "${small[@]}" --trace good.trace
 
+# Inputs are read more than once, which pipes and devices do not allow; a pipe that nobody writes to would hang.
+mkfifo pipe pipe.yaml
+expect_no_pipe() { expect_error 2 "is a (pipe|device|directory); expected a regular file" "$@"; }
+expect_no_pipe predict --in pipe --out out.csv
+expect_no_pipe predict --in /dev/null --out out.csv
+expect_no_pipe predict --from ncu pipe
+expect_no_pipe predict --from kineto pipe
+expect_no_pipe predict --from kineto .
+expect_no_pipe validate --data pipe
+expect_no_pipe trace info pipe
+expect_no_pipe trace verify pipe
+expect_no_pipe run --trace pipe
+expect_no_pipe run gemm "${small[@]}" --gpu pipe.yaml
+expect_error 2 "/dev/fd/[0-9]+: is a pipe; expected a regular file" predict --in <(cat read.csv) --out out.csv
+
 # A grid and a shape that contradict each other: the grid is what was launched, and a warning tells.
 put "case,seq,op,dtype,shape,kernel,grid_dim\na,1,add,bf16,\"64,64\",\"$add\",100x1x1\n"
 expect_done predict --in in.csv --out contradiction.csv
