@@ -158,6 +158,9 @@ put "$header,sm_cycles,split\na,1,gemm,bf16,s,k,1x1x1,,5000,all\n"
 expect_error 2 "in.csv:2: split: 'all' stands for every launch" validate --data in.csv
 put "$header\na,1,gemm,bf16,s,k,0x1x1,\n"
 expect_error 2 "in.csv:2: grid_dim: '0x1x1': expected 1 to" predict --in in.csv --out out.csv
+put "case,seq,op,dtype,shape,kernel,smem_dyn,smem_static\na,1,gemm,bf16,s,k,200000,32449\n"
+expect_error 2 "in.csv:2: smem_static: '32449': expected at most 32448 bytes beside the 200000 of smem_dyn" \
+  predict --in in.csv --out out.csv
 for clock in 0 1e30; do
   put "$header\na,1,gemm,bf16,s,k,1x1x1,$clock\n"
   expect_error 2 "in.csv:2: sm_clock_mhz: '$clock': expected 1 to 10000 MHz, or an empty cell" predict --in in.csv --out out.csv
@@ -218,5 +221,16 @@ put "case,seq,op,dtype,shape,kernel,grid_dim\na,1,add,bf16,\"64,64\",\"$add\",10
 expect_done predict --in in.csv --out contradiction.csv
 grep -q "1 rows contradict themselves; the first: case 'a', seq '1': a grid of 100 CTAs covers" stderr ||
   fail "no warning for a grid that does not fit the shape: $(cat stderr)"
+put "case,seq,op,dtype,shape,kernel,block_dim,cluster_dim\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,383x1x1,\n"
+expect_done predict --in in.csv --out contradiction.csv
+grep -q "1 rows contradict themselves; .*a block of 383 threads; the kernel's own 384 are simulated" stderr ||
+  fail "no warning for a block that is not the kernel's: $(cat stderr)"
+put "case,seq,op,dtype,shape,kernel,block_dim,cluster_dim\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,,1x1x1\n"
+expect_done predict --in in.csv --out contradiction.csv
+grep -q "1 rows contradict themselves; .*a cluster of 1x1x1 CTAs; the kernel's own .* is simulated" stderr ||
+  fail "no warning for a cluster that is not the kernel's: $(cat stderr)"
+put "case,seq,op,dtype,shape,kernel\na,1,gemm,foo,\"256,256,256,TN\",$nvjet\n"
+expect_done predict --in in.csv --out foo.csv
+grep -q "'foo' is not a data type; expected one of fp64" foo.csv || fail "dtype 'foo' is taken: $(cat foo.csv)"
 
 finish
