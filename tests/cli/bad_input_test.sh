@@ -38,6 +38,10 @@ expect_error 2 "clocks.sm_max_mhz: .*1e30.* expected 100 to 3999 MHz" run gemm "
 expect_error 2 "l2.ways: is given twice" run gemm "${small[@]}" --set l2.ways=16 --set l2.ways=16
 expect_error 2 "l2.size_bytes: is given twice" describe l2 --set l2.size=50MiB --set l2.size_bytes=40MiB
 expect_error 2 "--max-error-cycles: 'nan'" validate --data x.csv --max-error-cycles nan
+for type in int4 tf32 fp64 bool int32; do
+  expect_error 2 "--out-dtype: $type is no output of bf16 operands; expected one of fp32, fp16, bf16, fp8" \
+    run gemm "${small[@]}" --out-dtype $type
+done
 
 # An empty value, as of a shell variable that is not set, is no silent default.
 expect_error 2 "--dtype: the value is empty" run gemm "${small[@]}" --dtype ""
@@ -232,5 +236,9 @@ grep -q "1 rows contradict themselves; .*a cluster of 1x1x1 CTAs; the kernel's o
 put "case,seq,op,dtype,shape,kernel\na,1,gemm,foo,\"256,256,256,TN\",$nvjet\n"
 expect_done predict --in in.csv --out foo.csv
 grep -q "'foo' is not a data type; expected one of fp64" foo.csv || fail "dtype 'foo' is taken: $(cat foo.csv)"
+
+# More threads than cores are not asked for.
+expect_done predict --in in.csv --out foo.csv -j 1024
+[[ ! -s stderr ]] || fail "-j 1024 prints: $(cat stderr)"
 
 finish
