@@ -56,6 +56,10 @@ expect_error 2 "--stages: does not go with --kernel" run gemm "${small[@]}" --ke
 expect_error 2 "--batch: does not go with --kernel" run gemm_mma_sync "${small[@]}" --kernel auto --batch 2
 expect_error 2 "--kernel does not go with --trace" run --trace x.trace --kernel auto
 expect_error 2 "--verbose needs --kernel auto" run gemm "${small[@]}" --verbose
+expect_error 2 "--pipelined: is an option of --algorithm wgmma" \
+  run flash_attention --heads 2 --q-len 64 --algorithm mma --pipelined off
+expect_error 2 "--stages: is an option of --copy async" run gemm_simt "${small[@]}" --copy registers --stages 4
+expect_error 2 "--split-reduction: needs --split-k above 1" run gemm_simt "${small[@]}" --split-reduction inplace
 expect_error 2 "--only needs --microbench" validate --data x.csv --only latency
 expect_error 2 "--exact does not go with --microbench" validate --microbench --exact
 expect_error 2 "--json does not go with --auto" validate --data x.csv --auto --json x.json
@@ -202,6 +206,8 @@ cmp -s good.trace flipped.trace && printf '\x00' | dd of=flipped.trace bs=1 seek
 expect_error 2 "flipped.trace" trace verify flipped.trace
 printf 'not a trace' >text.trace
 expect_error 2 "text.trace" run --trace text.trace
+expect_error 2 "has no wgmma" run --trace good.trace --set tensor.wgmma_present=0
+expect_error 2 "has no TMA unit" run --trace good.trace --set tma.present=0
 expect_error 2 "missing.trace" trace info missing.trace
 expect_error 2 "not both" run gemm "${small[@]}" --trace good.trace
 
