@@ -92,6 +92,9 @@ expect_done "${attention[@]}" --kernel auto # without --kv-len, as without --ker
 expect_error 2 "l1.store_queue_sectors" run gemm "${small[@]}" --set l1.store_queue_sectors=7
 expect_error 2 "hbm.channels_per_stack: 64: makes 640" run gemm "${small[@]}" --set hbm.channels_per_stack=64
 expect_error 2 "l2.slices" run gemm "${small[@]}" --set l2.slices=640
+expect_error 2 "tma.outstanding_bytes: 2047: tma.present = 1 needs 2048 or more" \
+  run gemm "${small[@]}" --set tma.outstanding_bytes=2047
+expect_done run gemm "${small[@]}" --set tma.outstanding_bytes=2048
 cat "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" - <<<$'---\nl2: {}' >two.yaml
 expect_error 2 "two.yaml:[0-9]+:[0-9]+: begins a second document" run gemm "${small[@]}" --gpu two.yaml
 
