@@ -38,6 +38,7 @@ expect_error 2 "clocks.sm_max_mhz: .*1e30.* expected 100 to 3999 MHz" run gemm "
 expect_error 2 "l2.ways: is given twice" run gemm "${small[@]}" --set l2.ways=16 --set l2.ways=16
 expect_error 2 "l2.size_bytes: is given twice" describe l2 --set l2.size=50MiB --set l2.size_bytes=40MiB
 expect_error 2 "--max-error-cycles: 'nan'" validate --data x.csv --max-error-cycles nan
+expect_error 2 "--functor: 'foo' is not known; expected one of copy" run elementwise --rows 64 --cols 64 --functor foo
 for type in int4 tf32 fp64 bool int32; do
   expect_error 2 "--out-dtype: $type is no output of bf16 operands; expected one of fp32, fp16, bf16, fp8" \
     run gemm "${small[@]}" --out-dtype $type
