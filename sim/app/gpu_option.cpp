@@ -1,5 +1,7 @@
 #include "sim/app/gpu_option.hpp"
 
+#include "sim/config/config_dir.hpp"
+
 namespace strata::app {
 
 void add_gpu_options(CLI::App& command, GpuChoice& choice) {
@@ -12,6 +14,8 @@ void add_gpu_options(CLI::App& command, GpuChoice& choice) {
 }
 
 GpuDescription load_gpu(const GpuChoice& choice) { return strata::load_gpu(choice.gpu, choice.overrides); }
+
+std::string gpu_file(const GpuChoice& choice) { return find_gpu_file(choice.gpu).string(); }
 
 TargetFacts target_facts(const GpuConfig& gpu) {
   TargetFacts facts;

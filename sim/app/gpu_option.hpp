@@ -20,6 +20,8 @@ struct GpuChoice {
 void add_gpu_options(CLI::App& command, GpuChoice& choice);
 /// Throws InputError for an unknown GPU, key or value, with the nearest valid name.
 [[nodiscard]] GpuDescription load_gpu(const GpuChoice& choice);
+/// The description file that load_gpu reads, for refuse_overwriting_inputs. Throws InputError for an unknown GPU.
+[[nodiscard]] std::string gpu_file(const GpuChoice& choice);
 /// What a kernel's author would look up of this GPU.
 [[nodiscard]] TargetFacts target_facts(const GpuConfig& gpu);
 

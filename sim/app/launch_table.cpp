@@ -11,6 +11,12 @@
 
 namespace strata::app {
 
+namespace {
+
+constexpr std::uint32_t kMaxSmem = 232448;  // bytes of a CTA, 227 KiB, of any GPU so far
+
+}  // namespace
+
 void link_producer(const LaunchRow& previous, LaunchRow& row) {
   if (!previous.case_name.empty() && previous.case_name == row.case_name && uses_producer(row.kernel)) {
     row.producer_kernel = previous.kernel;
@@ -109,6 +115,13 @@ void LaunchTable::check(const LaunchRow& row) const {
   }
 }
 
+void LaunchTable::check_smem(const LaunchRow& row) const {
+  const std::uint32_t dynamic = row.smem_dynamic.value_or(0);
+  if (std::uint64_t{dynamic} + row.smem_static.value_or(0) > kMaxSmem) {
+    refuse(smem_static_, fmt::format("at most {} bytes beside the {} of smem_dyn", kMaxSmem - dynamic, dynamic));
+  }
+}
+
 bool LaunchTable::next(LaunchJob& job) {
   if (!reader_.next(record_)) {
     return false;
@@ -128,11 +141,11 @@ bool LaunchTable::next(LaunchJob& job) {
     job.row.cluster = Dim3{};  // launched without a cluster
   }
   constexpr std::uint32_t kMaxRegisters = 255;
-  constexpr std::uint32_t kMaxSmem = 232448;  // 227 KiB, of any GPU so far
   job.row.registers = count(registers_, 1, kMaxRegisters);
   job.row.smem_dynamic = count(smem_dynamic_, 0, kMaxSmem);
   job.row.smem_static = count(smem_static_, 0, kMaxSmem);
   check(job.row);
+  check_smem(job.row);
   link_producer(previous_, job.row);
   previous_ = job.row;
   job.sm_clock_mhz = clock();

@@ -130,11 +130,24 @@ void OutputSet::commit() {
   }
 }
 
-void refuse_overwriting_input(const std::string& output, const std::string& option, const std::string& input) {
+namespace {
+
+bool same_file(const std::string& output, const std::string& input) {
   std::error_code none;  // one that does not exist is no other's equal
-  if (!output.empty() && !input.empty() && std::filesystem::is_regular_file(output, none) &&
-      std::filesystem::equivalent(output, input, none)) {
-    throw InputError(Diagnostic{output, 0, 0, option, "is also the input; expected another file"});
+  return !output.empty() && !input.empty() && std::filesystem::is_regular_file(output, none) &&
+         std::filesystem::equivalent(output, input, none);
+}
+
+}  // namespace
+
+void refuse_overwriting_inputs(std::initializer_list<RequestedOutput> outputs,
+                               std::initializer_list<std::string> inputs) {
+  for (const RequestedOutput& output : outputs) {
+    for (const std::string& input : inputs) {
+      if (same_file(output.path, input)) {
+        throw InputError(Diagnostic{output.path, 0, 0, output.option, "is also the input; expected another file"});
+      }
+    }
   }
 }
 

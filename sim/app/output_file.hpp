@@ -1,6 +1,7 @@
 /// Output files that appear whole or not at all.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,7 +56,14 @@ class OutputSet {
   std::vector<OutputFile> files_;
 };
 
-/// Throws InputError where `output` is the file that is read: writing would destroy it.
-void refuse_overwriting_input(const std::string& output, const std::string& option, const std::string& input);
+/// An output as it was asked for; an empty path is none.
+struct RequestedOutput {
+  std::string path;
+  std::string option;
+};
+
+/// Throws InputError where one of `outputs` is a file that is read: writing would destroy it. Empty inputs are none.
+void refuse_overwriting_inputs(std::initializer_list<RequestedOutput> outputs,
+                               std::initializer_list<std::string> inputs);
 
 }  // namespace strata::app

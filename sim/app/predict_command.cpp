@@ -140,8 +140,8 @@ int predict(const PredictOptions& options) {
   LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs, options.exact);
   const std::unique_ptr<LaunchReader> reader = open_launches(options);
   const std::string& source = options.from.empty() ? options.in : options.from[1];
-  refuse_overwriting_input(options.out, "--out", source);
-  refuse_overwriting_input(options.launches, "--write-launches", source);
+  refuse_overwriting_inputs({{options.out, "--out"}, {options.launches, "--write-launches"}},
+                            {source, gpu_file(options.gpu)});
   PredictOutputs outputs(options);
   outputs.write(outputs.launches, launches_csv_header());
   RepeatedRows repeated;

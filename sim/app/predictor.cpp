@@ -1,8 +1,6 @@
 #include "sim/app/predictor.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +11,7 @@
 
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/gpu_option.hpp"
+#include "sim/app/workers.hpp"
 #include "sim/base/error.hpp"
 
 namespace strata::app {
@@ -110,15 +109,14 @@ std::vector<std::shared_ptr<const Prediction>> LaunchPredictor::predict(std::spa
   const auto show = [&] {
     if (progress_) progress_(done);
   };
-  const auto worker = [&](int /*thread*/) {
+  const auto worker = [&] {
     for (std::size_t i = next.fetch_add(1); i < fresh.size(); i = next.fetch_add(1)) {
       answers[i] = std::make_shared<const Prediction>(predict_launch(gpu_, jobs[fresh[i]], exact_, show));
       ++done;
       show();
     }
   };
-  tbb::task_arena arena(threads_);
-  arena.execute([&] { tbb::parallel_for(0, threads_, worker, tbb::simple_partitioner{}); });
+  run_workers(threads_, worker);
   done_ = done;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     known_[keys[fresh[i]]] = answers[i];

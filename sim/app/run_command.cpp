@@ -101,10 +101,11 @@ void check_options(const RunOptions& options) {
   const bool names_kernel = !options.library_kernel.empty();
   refuse_both(names_kernel, "--kernel", !options.trace.empty(), "--trace: a trace holds its kernel");
   require_with(options.verbose, "--verbose", options.library_kernel == kChoose, "--kernel auto");
-  refuse_overwriting_input(options.outputs.json, "--json", options.trace);
-  refuse_overwriting_input(options.outputs.csv, "--csv", options.trace);
-  refuse_overwriting_input(options.outputs.html, "--html", options.trace);
-  refuse_overwriting_input(options.outputs.timeline, "--timeline", options.trace);
+  refuse_overwriting_inputs({{options.outputs.json, "--json"},
+                             {options.outputs.csv, "--csv"},
+                             {options.outputs.html, "--html"},
+                             {options.outputs.timeline, "--timeline"}},
+                            {options.trace, gpu_file(options.gpu)});
   if (names_kernel && options.kernel.spec != nullptr) {
     refuse_ignored_options(options.kernel, options.library_kernel != kChoose);
   }

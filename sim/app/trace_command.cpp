@@ -28,6 +28,7 @@ int record(const RecordOptions& options) {
   }
   const GpuConfig gpu = load_gpu(options.gpu).config;
   const BuiltKernel kernel = build_kernel(options.kernel, target_facts(gpu));
+  refuse_overwriting_inputs({{options.out, "--out"}}, {gpu_file(options.gpu)});
   OutputFile out(options.out, "--out");
   if (out.temporary_path().empty()) {
     throw InputError(Diagnostic{options.out, 0, 0, "--out", "a trace needs a regular file"});

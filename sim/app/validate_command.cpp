@@ -68,8 +68,8 @@ int study_auto(const ValidateOptions& options, const GpuConfig& gpu, const Measu
 }
 
 void check_options(const ValidateOptions& options) {
-  refuse_overwriting_input(options.json, "--json", options.data);
-  refuse_overwriting_input(options.html, "--html", options.data);
+  refuse_overwriting_inputs({{options.json, "--json"}, {options.html, "--html"}},
+                            {options.data, gpu_file(options.gpu)});
   require_with(!options.only.empty(), "--only", options.microbench, "--microbench");
   refuse_both(options.choices, "--auto", options.microbench, "--microbench");
   for (const auto& [other, name] : {std::pair{options.microbench, "--microbench"}, {options.choices, "--auto"}}) {

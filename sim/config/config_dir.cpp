@@ -92,9 +92,6 @@ fs::path find_gpu_file(const std::string& name_or_path) {
     if (!fs::exists(name_or_path, ignored)) {
       throw InputError(Diagnostic{name_or_path, 0, 0, {}, "no such file"});
     }
-    if (!fs::is_regular_file(name_or_path, ignored)) {
-      throw InputError(Diagnostic{name_or_path, 0, 0, {}, "not a regular file; expected a GPU description in YAML"});
-    }
     return name_or_path;
   }
   const std::vector<std::string> names = list_gpus();

@@ -15,6 +15,7 @@ namespace strata {
 namespace {
 
 constexpr int kSectorBytes = 32;
+constexpr int kTmaChunkBytes = 2048;  ///< 16 lines, which the TMA unit of the model asks for at once
 
 /// Collects problems under a key.
 class Problems {
@@ -76,9 +77,11 @@ void check_sm(const GpuConfig& c, Problems& p) {
            fmt::format("{}: must not exceed clocks.sm_max_mhz (= {})", c.clocks.sm_loaded_mhz, c.clocks.sm_max_mhz));
   p.expect(c.clocks.sm_memory_mhz <= c.clocks.sm_max_mhz, "clocks.sm_memory_mhz",
            fmt::format("{}: must not exceed clocks.sm_max_mhz (= {})", c.clocks.sm_memory_mhz, c.clocks.sm_max_mhz));
-  p.expect(c.tma.present == 0 || (c.tma.bytes_per_cycle > 0 && c.tma.outstanding_bytes >= c.l2.line_bytes),
-           "tma.bytes_per_cycle",
-           "tma.present = 1 needs tma.bytes_per_cycle above 0 and tma.outstanding_bytes of at least one line");
+  p.expect(c.tma.present == 0 || c.tma.bytes_per_cycle > 0, "tma.bytes_per_cycle",
+           "tma.present = 1 needs a rate above 0");
+  p.expect(
+      c.tma.present == 0 || c.tma.outstanding_bytes >= kTmaChunkBytes, "tma.outstanding_bytes",
+      fmt::format("{}: tma.present = 1 needs {} or more, one chunk of a box", c.tma.outstanding_bytes, kTmaChunkBytes));
   p.expect(c.tensor.wgmma_present == 0 || c.tensor.wgmma_operand_bytes_per_cycle > 0,
            "tensor.wgmma_operand_bytes_per_cycle", "tensor.wgmma_present = 1 needs a rate above 0");
   p.expect(c.tensor.fma_16bit > 0, "tensor.fma_16bit", "must be above 0");

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "sim/base/input_file.hpp"
 #include "sim/config/config_dir.hpp"
 #include "sim/config/gpu_fields.hpp"
 #include "sim/config/text.hpp"
@@ -57,6 +58,7 @@ class Reader {
 
  private:
   static YAML::Node parse(const std::filesystem::path& path) {
+    require_regular_file(path.string());
     std::ifstream in(path, std::ios::binary);
     if (!in) {
       throw InputError(Diagnostic{path.string(), 0, 0, {}, "cannot be opened for reading"});

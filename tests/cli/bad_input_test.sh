@@ -38,6 +38,11 @@ expect_error 2 "clocks.sm_max_mhz: .*1e30.* expected 100 to 3999 MHz" run gemm "
 expect_error 2 "l2.ways: is given twice" run gemm "${small[@]}" --set l2.ways=16 --set l2.ways=16
 expect_error 2 "l2.size_bytes: is given twice" describe l2 --set l2.size=50MiB --set l2.size_bytes=40MiB
 expect_error 2 "--max-error-cycles: 'nan'" validate --data x.csv --max-error-cycles nan
+expect_error 2 "--functor: 'foo' is not known; expected one of copy" run elementwise --rows 64 --cols 64 --functor foo
+for type in int4 tf32 fp64 bool int32; do
+  expect_error 2 "--out-dtype: $type is no output of bf16 operands; expected one of fp32, fp16, bf16, fp8" \
+    run gemm "${small[@]}" --out-dtype $type
+done
 
 # An empty value, as of a shell variable that is not set, is no silent default.
 expect_error 2 "--dtype: the value is empty" run gemm "${small[@]}" --dtype ""
@@ -52,6 +57,10 @@ expect_error 2 "--stages: does not go with --kernel" run gemm "${small[@]}" --ke
 expect_error 2 "--batch: does not go with --kernel" run gemm_mma_sync "${small[@]}" --kernel auto --batch 2
 expect_error 2 "--kernel does not go with --trace" run --trace x.trace --kernel auto
 expect_error 2 "--verbose needs --kernel auto" run gemm "${small[@]}" --verbose
+expect_error 2 "--pipelined: is an option of --algorithm wgmma" \
+  run flash_attention --heads 2 --q-len 64 --algorithm mma --pipelined off
+expect_error 2 "--stages: is an option of --copy async" run gemm_simt "${small[@]}" --copy registers --stages 4
+expect_error 2 "--split-reduction: needs --split-k above 1" run gemm_simt "${small[@]}" --split-reduction inplace
 expect_error 2 "--only needs --microbench" validate --data x.csv --only latency
 expect_error 2 "--exact does not go with --microbench" validate --microbench --exact
 expect_error 2 "--json does not go with --auto" validate --data x.csv --auto --json x.json
@@ -84,6 +93,9 @@ expect_done "${attention[@]}" --kernel auto # without --kv-len, as without --ker
 expect_error 2 "l1.store_queue_sectors" run gemm "${small[@]}" --set l1.store_queue_sectors=7
 expect_error 2 "hbm.channels_per_stack: 64: makes 640" run gemm "${small[@]}" --set hbm.channels_per_stack=64
 expect_error 2 "l2.slices" run gemm "${small[@]}" --set l2.slices=640
+expect_error 2 "tma.outstanding_bytes: 2047: tma.present = 1 needs 2048 or more" \
+  run gemm "${small[@]}" --set tma.outstanding_bytes=2047
+expect_done run gemm "${small[@]}" --set tma.outstanding_bytes=2048
 cat "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" - <<<$'---\nl2: {}' >two.yaml
 expect_error 2 "two.yaml:[0-9]+:[0-9]+: begins a second document" run gemm "${small[@]}" --gpu two.yaml
 
@@ -113,6 +125,23 @@ expect_error 2 "read.csv: --json: is also the input" validate --data read.csv --
 expect_error 2 "read.csv: --csv: is also the input" run --trace read.csv --csv read.csv
 expect_error 2 "--out" trace record gemm "${small[@]}" --out no/such/folder/x.trace
 
+# Nor does an output take the place of the GPU's description.
+cp "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" g.yaml
+for option in --json --csv --html --timeline; do
+  expect_error 2 "g.yaml: $option: is also the input" run gemm "${small[@]}" --gpu g.yaml $option g.yaml
+done
+expect_error 2 "g.yaml: --dot: is also the input" describe topology --gpu g.yaml --dot g.yaml
+expect_error 2 "g.yaml: --out: is also the input" predict --in read.csv --gpu g.yaml --out g.yaml
+expect_error 2 "g.yaml: --write-launches: is also the input" \
+  predict --in read.csv --gpu g.yaml --out out.csv --write-launches g.yaml
+expect_error 2 "g.yaml: --out: is also the input" trace record gemm "${small[@]}" --gpu g.yaml --out g.yaml
+expect_error 2 "g.yaml: --out: is also the input" calibrate --data . --gpu g.yaml --out ./g.yaml
+expect_error 2 "read.csv: --out: is also the input" calibrate --data . --kernels read.csv --out read.csv
+for option in --json --html; do
+  expect_error 2 "g.yaml: $option: is also the input" validate --data read.csv --gpu g.yaml $option g.yaml
+done
+cmp -s g.yaml "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" || fail "an output took the place of g.yaml"
+
 # CSV files.
 header=case,seq,op,dtype,shape,kernel,grid_dim,sm_clock_mhz
 put() { printf "$1" >in.csv; }
@@ -141,6 +170,9 @@ put "$header,sm_cycles,split\na,1,gemm,bf16,s,k,1x1x1,,5000,all\n"
 expect_error 2 "in.csv:2: split: 'all' stands for every launch" validate --data in.csv
 put "$header\na,1,gemm,bf16,s,k,0x1x1,\n"
 expect_error 2 "in.csv:2: grid_dim: '0x1x1': expected 1 to" predict --in in.csv --out out.csv
+put "case,seq,op,dtype,shape,kernel,smem_dyn,smem_static\na,1,gemm,bf16,s,k,200000,32449\n"
+expect_error 2 "in.csv:2: smem_static: '32449': expected at most 32448 bytes beside the 200000 of smem_dyn" \
+  predict --in in.csv --out out.csv
 for clock in 0 1e30; do
   put "$header\na,1,gemm,bf16,s,k,1x1x1,$clock\n"
   expect_error 2 "in.csv:2: sm_clock_mhz: '$clock': expected 1 to 10000 MHz, or an empty cell" predict --in in.csv --out out.csv
@@ -178,13 +210,45 @@ cmp -s good.trace flipped.trace && printf '\x00' | dd of=flipped.trace bs=1 seek
 expect_error 2 "flipped.trace" trace verify flipped.trace
 printf 'not a trace' >text.trace
 expect_error 2 "text.trace" run --trace text.trace
+expect_error 2 "has no wgmma" run --trace good.trace --set tensor.wgmma_present=0
+expect_error 2 "has no TMA unit" run --trace good.trace --set tma.present=0
 expect_error 2 "missing.trace" trace info missing.trace
 expect_error 2 "not both" run gemm "${small[@]}" --trace good.trace
+
+# Inputs are read more than once, which pipes and devices do not allow; a pipe that nobody writes to would hang.
+mkfifo pipe pipe.yaml
+expect_no_pipe() { expect_error 2 "is a (pipe|device|directory); expected a regular file" "$@"; }
+expect_no_pipe predict --in pipe --out out.csv
+expect_no_pipe predict --in /dev/null --out out.csv
+expect_no_pipe predict --from ncu pipe
+expect_no_pipe predict --from kineto pipe
+expect_no_pipe predict --from kineto .
+expect_no_pipe validate --data pipe
+expect_no_pipe trace info pipe
+expect_no_pipe trace verify pipe
+expect_no_pipe run --trace pipe
+expect_no_pipe run gemm "${small[@]}" --gpu pipe.yaml
+expect_error 2 "/dev/fd/[0-9]+: is a pipe; expected a regular file" predict --in <(cat read.csv) --out out.csv
 
 # A grid and a shape that contradict each other: the grid is what was launched, and a warning tells.
 put "case,seq,op,dtype,shape,kernel,grid_dim\na,1,add,bf16,\"64,64\",\"$add\",100x1x1\n"
 expect_done predict --in in.csv --out contradiction.csv
 grep -q "1 rows contradict themselves; the first: case 'a', seq '1': a grid of 100 CTAs covers" stderr ||
   fail "no warning for a grid that does not fit the shape: $(cat stderr)"
+put "case,seq,op,dtype,shape,kernel,block_dim,cluster_dim\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,383x1x1,\n"
+expect_done predict --in in.csv --out contradiction.csv
+grep -q "1 rows contradict themselves; .*a block of 383 threads; the kernel's own 384 are simulated" stderr ||
+  fail "no warning for a block that is not the kernel's: $(cat stderr)"
+put "case,seq,op,dtype,shape,kernel,block_dim,cluster_dim\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,,1x1x1\n"
+expect_done predict --in in.csv --out contradiction.csv
+grep -q "1 rows contradict themselves; .*a cluster of 1x1x1 CTAs; the kernel's own .* is simulated" stderr ||
+  fail "no warning for a cluster that is not the kernel's: $(cat stderr)"
+put "case,seq,op,dtype,shape,kernel\na,1,gemm,foo,\"256,256,256,TN\",$nvjet\n"
+expect_done predict --in in.csv --out foo.csv
+grep -q "'foo' is not a data type; expected one of fp64" foo.csv || fail "dtype 'foo' is taken: $(cat foo.csv)"
+
+# More threads than cores are not asked for.
+expect_done predict --in in.csv --out foo.csv -j 1024
+[[ ! -s stderr ]] || fail "-j 1024 prints: $(cat stderr)"
 
 finish

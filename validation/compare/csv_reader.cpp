@@ -6,12 +6,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <unordered_set>
 #include <utility>
 
 #include "sim/base/error.hpp"
+#include "sim/base/input_file.hpp"
 
 namespace strata {
 
@@ -32,10 +32,7 @@ std::string trimmed(std::string_view text) {
 
 CsvReader::CsvReader(std::string path, CsvSurroundings surroundings)
     : path_(std::move(path)), surroundings_(std::move(surroundings)) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path_, ignored)) {
-    fail(0, "is a directory; expected a CSV file");
-  }
+  require_regular_file(path_);
   stream_.open(path_, std::ios::binary);
   if (!stream_) {
     fail(0, "cannot be opened for reading");

@@ -25,9 +25,9 @@ struct CsvSurroundings {
 
 /// A CSV file with a header, streamed: memory does not grow with the number of records.
 ///
-/// Errors: every problem throws InputError with file and line: a file that cannot be opened or has no header, a column
-/// named twice, a record with another number of cells than the header, a quote that does not end, text after a closing
-/// quote, a zero byte, a record above 1 MiB.
+/// Errors: every problem throws InputError with file and line: a file that cannot be opened, is no regular one or has
+/// no header, a column named twice, a record with another number of cells than the header, a quote that does not end,
+/// text after a closing quote, a zero byte, a record above 1 MiB.
 class CsvReader {
  public:
   explicit CsvReader(std::string path, CsvSurroundings surroundings = {});

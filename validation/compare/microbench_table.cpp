@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "sim/base/error.hpp"
+#include "sim/base/input_file.hpp"
 #include "validation/compare/csv_reader.hpp"
 
 namespace strata {
@@ -106,6 +107,7 @@ void read_file(const fs::path& path, Run& run) {
 
 MicrobenchOrigin read_origin(const fs::path& folder) {
   const fs::path path = folder / "origin.json";
+  require_regular_file(path.string());
   std::ifstream in(path);
   if (!in) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, "cannot be opened; run_all.sh writes it"});

@@ -53,7 +53,7 @@ BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const Ta
   c.block_n = static_cast<std::uint32_t>(reader.integer("block-n", 32, 256, fallback_n));
   if (c.block_m % 64 != 0) reader.problem("block-m", fmt::format("{}: must be 64 or 128", c.block_m));
   if (c.block_n % 32 != 0) reader.problem("block-n", fmt::format("{}: must be a multiple of 32", c.block_n));
-  for (const char* name : {"stages", "schedule"}) {
+  for (const char* name : {"stages", "schedule", "pipelined"}) {
     if (reader.given(name)) reader.problem(name, "is an option of --algorithm wgmma");
   }
   const std::uint64_t smem = flash_mma_smem_bytes(c);

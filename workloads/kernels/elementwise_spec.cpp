@@ -31,10 +31,10 @@ std::vector<OptionSpec> options() {
 }
 
 /// As many tensors as the functor has operands, where nothing else is said; a number may take the place of one.
-std::int64_t inputs_of(OptionReader& reader) {
+/// @param functor  empty: chosen by the number of inputs
+std::int64_t inputs_of(OptionReader& reader, const std::string& functor) {
   const std::int64_t inputs = reader.integer("inputs", 0, 3);
-  if (!reader.given("functor")) return inputs;
-  const std::string functor = reader.choice("functor", kFunctors);
+  if (functor.empty()) return inputs;
   const bool binary = functor == "add" || functor == "mul" || functor == "compare";
   const std::int64_t operands = functor == "fill" ? 0 : functor == "fma" ? 3 : binary ? 2 : 1;
   if (!reader.given("inputs")) return operands;
@@ -51,12 +51,13 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   ElementwiseConfig c;
   const std::int64_t rows = reader.required_integer("rows", 1, kMaxSide);
   const std::int64_t cols = reader.required_integer("cols", 1, kMaxSide);
-  const std::int64_t inputs = inputs_of(reader);
+  const bool chosen = !reader.given("functor");
+  const std::string asked = chosen ? std::string{} : reader.choice("functor", kFunctors);
+  const std::int64_t inputs = inputs_of(reader, asked);
   const DataType in_type = reader.data_type("dtype", DataType::kBf16);
   const DataType out_type = reader.data_type("out-dtype", in_type);
   static constexpr const char* kByInputs[] = {"fill", "copy", "add", "fma"};
-  const bool chosen = !reader.given("functor");
-  const std::string functor = chosen ? kByInputs[inputs] : reader.choice("functor", kFunctors);
+  const std::string functor = chosen ? kByInputs[inputs] : asked;
   const std::uint32_t bits = bits_of(inputs > 0 ? in_type : out_type);
   c.vector = static_cast<std::uint32_t>(reader.integer("vector", 1, 16, std::min(16U, 128 / bits)));
   if (!std::has_single_bit(c.vector)) reader.problem("vector", fmt::format("{}: must be a power of two", c.vector));

@@ -69,6 +69,16 @@ void read_tile(OptionReader& reader, const TargetFacts& target, GemmSimtConfig& 
   c.stages = number(reader, "stages", 2, 16, 3);
 }
 
+/// No option is ignored.
+void refuse_unused(OptionReader& reader, const GemmSimtConfig& c) {
+  if (c.copy == GemmCopy::kRegisters && reader.given("stages")) {
+    reader.problem("stages", "is an option of --copy async");
+  }
+  if (c.split_k == 1 && reader.given("split-reduction")) {
+    reader.problem("split-reduction", "needs --split-k above 1");
+  }
+}
+
 BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
   const std::vector<OptionSpec> specs = all_options();
   OptionReader reader(options, specs);
@@ -84,6 +94,7 @@ BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
                           ? SplitKReduction::kPartials
                           : SplitKReduction::kInPlace;
   c.reads_c = reader.flag("read-c");
+  refuse_unused(reader, c);
   reader.finish();
   BuiltKernel built;
   built.source = make_gemm_simt(c, target);

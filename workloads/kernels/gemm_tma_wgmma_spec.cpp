@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "workloads/kernels/gemm_mma_sync_spec.hpp"
 #include "workloads/kernels/gemm_tma_wgmma_plan.hpp"
@@ -203,6 +204,35 @@ BuiltKernel make_gemm(const KernelOptions& options, const TargetFacts& target) {
 
 }  // namespace
 
+namespace {
+
+/// What an epilogue can write of a product's sums: these are integers of int8, doubles of fp64, and fp32 of all others.
+/// tf32 is a way to multiply; its results are stored as fp32.
+std::span<const DataType> outputs_of(DataType input) {
+  static constexpr std::array kOfIntegers{DataType::kInt32, DataType::kInt8, DataType::kFp32, DataType::kFp16,
+                                          DataType::kBf16};
+  static constexpr std::array kOfDoubles{DataType::kFp64, DataType::kFp32};
+  static constexpr std::array kOfFloats{DataType::kFp32, DataType::kFp16, DataType::kBf16, DataType::kFp8};
+  if (input == DataType::kInt8 || input == DataType::kInt4) {
+    return kOfIntegers;
+  }
+  return input == DataType::kFp64 ? std::span<const DataType>(kOfDoubles) : std::span<const DataType>(kOfFloats);
+}
+
+void check_output(OptionReader& reader, const GemmProblem& p) {
+  const std::span<const DataType> known = outputs_of(p.input);
+  if (std::find(known.begin(), known.end(), p.output) == known.end()) {
+    std::string names;
+    for (const DataType type : known) {
+      names.append(names.empty() ? "" : ", ").append(to_string(type));
+    }
+    reader.problem("out-dtype", fmt::format("{} is no output of {} operands; expected one of {}", to_string(p.output),
+                                            to_string(p.input), names));
+  }
+}
+
+}  // namespace
+
 std::vector<OptionSpec> gemm_problem_options() {
   return {
       {"m", OptionType::kInt, "", false, "rows of A and C, 1 to 2147483647"},
@@ -229,7 +259,11 @@ GemmProblem read_gemm_problem(OptionReader& reader) {
     }
   };
   p.input = type("dtype");
-  p.output = reader.given("out-dtype") ? type("out-dtype") : default_gemm_output(p.input);
+  p.output = default_gemm_output(p.input);
+  if (reader.given("out-dtype")) {
+    p.output = type("out-dtype");
+    check_output(reader, p);
+  }
   const std::string layout = reader.text("layout");
   if (!parse_gemm_layout(layout, p)) {
     reader.problem("layout", fmt::format("'{}' is not known; expected NN, NT, TN or TT", layout));

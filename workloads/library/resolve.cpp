@@ -104,6 +104,32 @@ const FamilyParser* nearest_family(const std::string& canonical) {
   return nullptr;
 }
 
+/// Throws UnsupportedError, or InputError for a word that is no data type, where a launch's cells rule out that this
+/// GPU ran it, whatever the kernel.
+void check_cells(const LaunchRow& row, const TargetFacts& target) {
+  if (!row.dtype.empty()) {
+    static_cast<void>(parse_data_type(row.dtype));
+  }
+  const std::uint64_t smem = std::uint64_t{row.smem_dynamic.value_or(0)} + row.smem_static.value_or(0);
+  if (target.smem_per_cta_bytes > 0 && smem > static_cast<std::uint64_t>(target.smem_per_cta_bytes)) {
+    throw UnsupportedError(fmt::format("{} B of dynamic and static shared memory; a CTA of this GPU may have {} B",
+                                       smem, target.smem_per_cta_bytes));
+  }
+}
+
+/// Where the block or the cluster of a row is not that of the kernel which its name and shape describe: which one held.
+std::string overruled_dims(const LaunchRow& row, const FamilyParser& family, const Launch& launch) {
+  if (row.block && row.block->count() != launch.block.count()) {
+    return fmt::format("a block of {} threads; the kernel's own {} are simulated", row.block->count(),
+                       launch.block.count());
+  }
+  if (family.names_cluster && row.cluster && *row.cluster != launch.cluster) {
+    return fmt::format("a cluster of {}x{}x{} CTAs; the kernel's own {}x{}x{} is simulated", row.cluster->x,
+                       row.cluster->y, row.cluster->z, launch.cluster.x, launch.cluster.y, launch.cluster.z);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string family_of(std::string_view kernel_name) {
@@ -142,7 +168,12 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
                                        nearest == nullptr ? "none" : nearest->family));
   }
   try {
-    return family->make(row, target);
+    check_cells(row, target);
+    BuiltKernel built = family->make(row, target);
+    if (built.warning.empty()) {
+      built.warning = overruled_dims(row, *family, built.source->launch());
+    }
+    return built;
   } catch (const InputError& error) {
     std::string reason = error.what();
     for (char& c : reason) {

@@ -90,6 +90,6 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
 
 }  // namespace
 
-FamilyParser sm90_xmma_gemm_family() { return {"sm90_xmma_gemm", matches, make, "sm90_xmma_gemm_"}; }
+FamilyParser sm90_xmma_gemm_family() { return {"sm90_xmma_gemm", matches, make, "sm90_xmma_gemm_", false, false}; }
 
 }  // namespace strata

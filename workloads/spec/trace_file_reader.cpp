@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sim/base/input_file.hpp"
+
 namespace strata::trace_file {
 namespace {
 
@@ -70,12 +72,13 @@ void read_tables(ByteReader& in, Index& index) {
 }  // namespace
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  require_regular_file(path_);
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) fail(path_, fmt::format("cannot open the trace: {}", std::strerror(errno)));
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::fstat(descriptor_, &status) != 0) {
     ::close(descriptor_);
-    fail(path_, "cannot open the trace: expected a regular file");
+    fail(path_, fmt::format("cannot read the trace: {}", std::strerror(errno)));
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }

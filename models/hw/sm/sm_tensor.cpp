@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/hw/sm/sm.hpp"
+#include "sim/base/error.hpp"
 
 namespace strata {
 
@@ -12,6 +13,9 @@ constexpr std::int64_t kTurnCycles = 128;
 }  // namespace
 
 void Sm::start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
+  if (config().tensor.wgmma_present == 0) {
+    throw UnsupportedError(config().chip.name + " has no wgmma");
+  }
   const TensorConfig& t = config().tensor;
   // Bytes of one instruction's operands: A is read from shared memory again by every instruction.
   const double bits = op.mma_bits == 19 ? 32.0 : op.mma_bits;

@@ -1,8 +1,6 @@
 #include "sim/app/microbench/compare.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +9,7 @@
 #include <map>
 
 #include "sim/app/microbench/point.hpp"
+#include "sim/app/workers.hpp"
 #include "sim/base/error.hpp"
 #include "sim/config/gpu_description.hpp"
 
@@ -47,7 +46,7 @@ bool wanted(const MicrobenchRow& row, const Mapping& mapping, const std::string&
 void run_all(const GpuConfig& gpu, std::vector<Task>& tasks, const MicrobenchOptions& options) {
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> done{0};
-  const auto worker = [&](int /*thread*/) {
+  const auto worker = [&] {
     for (std::size_t i = next.fetch_add(1); i < tasks.size(); i = next.fetch_add(1)) {
       Task& t = tasks[i];
       t.run = run_microbench(gpu, *t.make(), t.sm_clock_mhz);
@@ -57,8 +56,7 @@ void run_all(const GpuConfig& gpu, std::vector<Task>& tasks, const MicrobenchOpt
       }
     }
   };
-  tbb::task_arena arena(options.jobs);
-  arena.execute([&] { tbb::parallel_for(0, options.jobs, worker, tbb::simple_partitioner{}); });
+  run_workers(options.jobs, worker);
 }
 
 MicrobenchGroup& group_named(MicrobenchComparison& comparison, const std::string& name) {

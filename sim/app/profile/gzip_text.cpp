@@ -5,21 +5,17 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "sim/base/error.hpp"
+#include "sim/base/input_file.hpp"
 
 namespace strata::app {
 
 void GzipText::Close::operator()(gzFile_s* file) const { gzclose_r(file); }
 
 GzipText::GzipText(std::string path) : path_(std::move(path)) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path_, ignored)) {
-    fail("is a directory; expected a file");
-  }
+  require_regular_file(path_);
   file_.reset(gzopen(path_.c_str(), "rb"));
   if (!file_) {
     fail(fmt::format("cannot be opened for reading: {}", std::strerror(errno)));

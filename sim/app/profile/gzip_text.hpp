@@ -12,8 +12,8 @@ struct gzFile_s;
 namespace strata::app {
 
 /// Reads a plain file as it is, and a gzip file (also one of several members) decompressed, a piece at a time.
-/// Throws InputError with the path when it cannot be opened, is a directory, or its compressed data is damaged or ends
-/// early.
+/// Throws InputError with the path when it cannot be opened, is no regular file, or its compressed data is damaged or
+/// ends early.
 class GzipText final : public std::streambuf {
  public:
   explicit GzipText(std::string path);

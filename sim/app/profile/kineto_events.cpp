@@ -165,6 +165,9 @@ void KinetoEvents::add_kernel(const json& event, const std::string& path, const 
   const json& args = member(event, "args");
   LaunchRow row;
   row.kernel = text(event, "name");
+  if (row.kernel.empty()) {  // elsewhere a launch without a name asks for a choice of kernel
+    fail(path, where, "name", fmt::format("{} is not a kernel's name", member(event, "name").dump()));
+  }
   row.grid = dims(args, "grid", path, where);
   row.block = dims(args, "block", path, where);
   row.registers = count(args, "registers per thread", path, where);

@@ -164,7 +164,7 @@ TEST_CASE("GPU name: unknown ones suggest the nearest, files are told from names
   CHECK(typo[0].message.find("did you mean 'h100-sxm5-80gb'?") != std::string::npos);
   CHECK(problems_of("no/such/file.yaml")[0].message == "no such file");
   CHECK(problems_of("h100.yaml")[0].message == "no such file");
-  CHECK(problems_of("./")[0].message.find("not a regular file") != std::string::npos);
+  CHECK(problems_of("./")[0].message.find("expected a regular file") != std::string::npos);
   CHECK(problems_of("").size() == 1);
 }
 

@@ -73,6 +73,34 @@ TEST_CASE("nvjet: launch columns may be empty", "[workloads][nvjet]") {
   CHECK(split.source->launch().grid == Dim3{2, 64, 1});
 }
 
+TEST_CASE("launch cells that the kernel or the GPU rules out are warned of or refused", "[workloads][library]") {
+  const auto row_with = [](auto set) {
+    LaunchRow row = gemm_row("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT", "4096,4096,4096,TN");
+    set(row);
+    return row;
+  };
+  const auto warning = [](const LaunchRow& row) { return resolve_launch(row, test::hopper_facts()).warning; };
+  CHECK(warning(row_with([](LaunchRow& row) { row.block = Dim3{384, 1, 1}; })).empty());
+  CHECK(warning(row_with([](LaunchRow& row) {
+          row.block = Dim3{128, 1, 1};
+        })) == "a block of 128 threads; the kernel's own 384 are simulated");
+  CHECK(warning(row_with([](LaunchRow& row) { row.cluster = Dim3{2, 1, 1}; })).empty());
+  CHECK(warning(row_with([](LaunchRow& row) {
+          row.cluster = Dim3{1, 2, 1};
+        })) == "a cluster of 1x2x1 CTAs; the kernel's own 2x1x1 is simulated");
+
+  CHECK(test::unsupported_reason(row_with([](LaunchRow& row) { row.dtype = "foo"; })).find("expected one of fp64") !=
+        std::string::npos);
+  const auto with_smem = [&](std::uint32_t fixed) {
+    return test::unsupported_reason(row_with([fixed](LaunchRow& row) {
+      row.smem_dynamic = 200000;
+      row.smem_static = fixed;
+    }));
+  };
+  CHECK(with_smem(32448).empty());
+  CHECK(with_smem(32449) == "nvjet: 232449 B of dynamic and static shared memory; a CTA of this GPU may have 232448 B");
+}
+
 TEST_CASE("nvjet: other tiles, clusters and layouts of the grammar build", "[workloads][nvjet]") {
   for (const char* name :
        {"nvjet_sm90_tst_24x64_64x16_4x2_h_bz_TNN", "nvjet_sm90_tst_192x16_64x8_4x1_v_bz_TNT",

@@ -205,6 +205,10 @@ TEST_CASE("Kineto: bad files give one line with what was expected") {
   CHECK_THAT(error_of(events(kernel(R"("grid":[1,2,0])"))), Catch::Contains("traceEvents[0].grid"));
   CHECK_THAT(error_of(events(kernel(R"("grid":"1x1x1")"))), Catch::Contains("traceEvents[0].grid"));
   CHECK_THAT(error_of(events(kernel(R"("registers per thread":-1)"))), Catch::Contains("registers per thread"));
+  for (const char* name : {R"("name":7,)", R"("name":null,)", R"("name":"",)", ""}) {
+    CHECK_THAT(error_of(events(kernel("") + ",\n" + R"({"cat":"kernel",)" + name + R"("ts":1,"dur":1,"args":{}})")),
+               Catch::Contains("traceEvents[1].name: ") && Catch::Contains("is not a kernel's name"));
+  }
   CHECK_THAT(error_of(events(kernel("", R"("ts":1,"dur":-3)"))), Catch::Contains("traceEvents[0].dur: -3"));
   CHECK_THAT(error_of(events(kernel("", R"("ts":1,"dur":NaN)"))), Catch::Contains("is not JSON"));
   CHECK_THAT(error_of(events(kernel("", R"("ts":1e999,"dur":1)"))), Catch::Contains("out of range"));

@@ -1,0 +1,13 @@
+/// What may be read as an input.
+#pragma once
+
+#include <string>
+
+namespace strata {
+
+/// Throws InputError where `path` is there but no regular file, before anything opens it: inputs are read more than
+/// once, which a pipe does not allow, and opening a pipe that nobody writes to never returns. What is missing or may
+/// not be looked at is left to whoever opens it.
+void require_regular_file(const std::string& path);
+
+}  // namespace strata
