@@ -231,18 +231,17 @@ expect_no_pipe run gemm "${small[@]}" --gpu pipe.yaml
 expect_error 2 "/dev/fd/[0-9]+: is a pipe; expected a regular file" predict --in <(cat read.csv) --out out.csv
 
 # A grid and a shape that contradict each other: the grid is what was launched, and a warning tells.
-put "case,seq,op,dtype,shape,kernel,grid_dim\na,1,add,bf16,\"64,64\",\"$add\",100x1x1\n"
-expect_done predict --in in.csv --out contradiction.csv
-grep -q "1 rows contradict themselves; the first: case 'a', seq '1': a grid of 100 CTAs covers" stderr ||
-  fail "no warning for a grid that does not fit the shape: $(cat stderr)"
-put "case,seq,op,dtype,shape,kernel,block_dim,cluster_dim\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,383x1x1,\n"
-expect_done predict --in in.csv --out contradiction.csv
-grep -q "1 rows contradict themselves; .*a block of 383 threads; the kernel's own 384 are simulated" stderr ||
-  fail "no warning for a block that is not the kernel's: $(cat stderr)"
-put "case,seq,op,dtype,shape,kernel,block_dim,cluster_dim\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,,1x1x1\n"
-expect_done predict --in in.csv --out contradiction.csv
-grep -q "1 rows contradict themselves; .*a cluster of 1x1x1 CTAs; the kernel's own .* is simulated" stderr ||
-  fail "no warning for a cluster that is not the kernel's: $(cat stderr)"
+expect_contradiction() {  # WARNING COLUMNS CELLS
+  put "case,seq,op,dtype,shape,kernel,$2\na,1,$3\n"
+  expect_done predict --in in.csv --out contradiction.csv
+  grep -q "1 rows contradict themselves; $1" stderr || fail "no warning '$1': $(cat stderr)"
+}
+expect_contradiction "the first: case 'a', seq '1': a grid of 100 CTAs covers" grid_dim \
+  "add,bf16,\"64,64\",\"$add\",100x1x1"
+expect_contradiction ".*a block of 383 threads; the kernel's own 384 are simulated" block_dim,cluster_dim \
+  "gemm,bf16,\"256,256,256,TN\",$nvjet,383x1x1,"
+expect_contradiction ".*a cluster of 1x1x1 CTAs; the kernel's own .* is simulated" block_dim,cluster_dim \
+  "gemm,bf16,\"256,256,256,TN\",$nvjet,,1x1x1"
 put "case,seq,op,dtype,shape,kernel\na,1,gemm,foo,\"256,256,256,TN\",$nvjet\n"
 expect_done predict --in in.csv --out foo.csv
 grep -q "'foo' is not a data type; expected one of fp64" foo.csv || fail "dtype 'foo' is taken: $(cat foo.csv)"

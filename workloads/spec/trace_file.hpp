@@ -16,7 +16,7 @@
 
 namespace strata {
 
-inline constexpr std::uint32_t kTraceVersion = 2;  ///< newest layout this program reads, and the one it writes
+inline constexpr std::uint32_t kTraceVersion = 2;  ///< of the layout that this program reads and writes
 inline constexpr std::size_t kNumOpKinds = static_cast<std::size_t>(OpKind::kNop) + 1;
 
 using RecordProgress = std::function<void(std::uint64_t ctas_done, std::uint64_t ctas_in_all)>;

@@ -295,6 +295,8 @@ class Sm {
   [[nodiscard]] double pipe_share(const Operation& op, double hold) const;
   /// The sub-partitions' warps that are at an operation.
   void count_issuing(Stream& stream, int sign);
+  /// The stream's warps are at none any more, if they were.
+  void stop_issuing(Stream& stream);
   Tick execute(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   void count(const Stream& stream, const Operation& op);
   void end_stream(std::uint32_t slot, std::uint32_t stream_index);

@@ -98,17 +98,13 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
   Stream& stream = cta.streams[stream_index];
   while (true) {
     if (stream.next == stream.ops.size() && !fetch_more(cta, stream_index)) {
-      if (stream.counted_issuing) {
-        count_issuing(stream, -1);
-      }
+      stop_issuing(stream);
       end_stream(slot, stream_index);
       return;
     }
     const Operation& op = stream.ops[stream.next];
     if (stream.quanta_left == 0) {
-      if (stream.counted_issuing) {
-        count_issuing(stream, -1);
-      }
+      stop_issuing(stream);
       if (!waits_hold(slot, stream_index, op)) {
         return;
       }
@@ -126,9 +122,7 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
     if (!store_queue_.empty() && op.kind == OpKind::kMemory && op.mem.dir != MemDir::kLoad &&
         op.mem.dir != MemDir::kPrefetch) {
       stream.reason = StackReason::kDrain;
-      if (stream.counted_issuing) {
-        count_issuing(stream, -1);
-      }
+      stop_issuing(stream);
       stalled_streams_.push(StalledStream{slot, stream_index, store_chunks_queued_, next});
       return;
     }
@@ -249,6 +243,12 @@ double Sm::pipe_share(const Operation& op, double hold) const {
       break;
   }
   return rate < 1 ? std::min(1.0, op.pipe_work / rate / hold) : 0.0;
+}
+
+void Sm::stop_issuing(Stream& stream) {
+  if (stream.counted_issuing) {
+    count_issuing(stream, -1);
+  }
 }
 
 void Sm::count_issuing(Stream& stream, int sign) {
