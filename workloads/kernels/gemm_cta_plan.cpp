@@ -93,7 +93,13 @@ class Planner {
     plan_.launch.grid =
         whole_groups ? Dim3{(along_m ? tiles_m : tiles_n) * group, across / group, z} : Dim3{u32(plan_.tiles), 1, z};
     // One group across: the sweep never comes back to a row of tiles, so each row is like the one before.
-    plan_.launch.repeats_every = z == 1 && across <= group ? across : plan_.launch.grid.x;
+    // Each of many problems reads operands of its own, and is like the one before.
+    constexpr std::int64_t kManyProblems = 4;
+    if (p.batch >= kManyProblems) {
+      plan_.launch.repeats_every = plan_.launch.num_ctas() / static_cast<std::uint64_t>(p.batch);
+    } else {
+      plan_.launch.repeats_every = z == 1 && across <= group ? across : plan_.launch.grid.x;
+    }
     const std::uint32_t narrow = std::min({config().access_limit_bytes, access_bytes(plan_.addresses.a.pitch_bytes),
                                            access_bytes(plan_.addresses.b.pitch_bytes)});
     plan_.through_registers =

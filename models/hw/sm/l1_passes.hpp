@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -11,13 +10,20 @@
 
 namespace strata {
 
+/// Of up to 16 bits; the baseline instruction set has no population count.
+[[nodiscard]] constexpr std::uint32_t parity(std::uint32_t bits) {
+  bits ^= bits >> 8;
+  bits ^= bits >> 4;
+  return 0x6996U >> (bits & 0xfU) & 1U;
+}
+
 /// Tags are looked up four a clk, one in each bank. Which bank holds a line: the pair of hashes, of all that are linear
 /// in the line's bits, that gives the tag passes which the profiler counts (`l1tex__t_output_wavefronts`, H200) for
 /// rows 666 to 6002 B apart: 2.00 to 4.9 a request, all within 0.06 but two within 0.3.
 [[nodiscard]] inline std::uint32_t l1_tag_bank(std::uint64_t line) {
   constexpr std::uint64_t kLow = 0b0011111100001;
   constexpr std::uint64_t kHigh = 0b1110111001110;
-  return static_cast<std::uint32_t>((std::popcount(line & kHigh) % 2) * 2 + std::popcount(line & kLow) % 2);
+  return parity(static_cast<std::uint32_t>(line & kHigh)) * 2 + parity(static_cast<std::uint32_t>(line & kLow));
 }
 
 struct L1Passes {

@@ -18,6 +18,7 @@
 #include "models/hw/common/tag_array.hpp"
 #include "models/hw/sm/cluster.hpp"
 #include "models/hw/sm/instruction_cache.hpp"
+#include "models/hw/sm/issue_queue.hpp"
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/sm/tokens.hpp"
 #include "sim/base/prefetch.hpp"
@@ -36,6 +37,7 @@ struct SmEnvironment {
   std::vector<class Sm>* sms = nullptr;
   SmOccupancy occupancy;
   std::vector<Operation> fetch_buffer;  ///< one engine, one thread: shared scratch
+  IssueQueue issue_queue;
 };
 
 inline constexpr std::uint32_t kWarpLanes = 32;

@@ -39,34 +39,6 @@ const char* name_of(OpKind kind) {
   }
 }
 
-/// Logarithms are kept as integers, so that adding and taking away leaves nothing.
-constexpr double kLogScale = 1 << 16;
-constexpr std::int64_t kAlwaysReady = -std::int64_t{16} << 16;  ///< of a warp that always has an instruction
-
-std::int64_t log_of(double gap) {
-  return gap <= 0 ? kAlwaysReady : std::max<std::int64_t>(kAlwaysReady, std::llround(std::log(gap) * kLogScale));
-}
-
-/// Issue time of `units` beside others. A slot is lost when none of the sub-partition's `warps` has an instruction
-/// ready. Each has none for its gap after an instruction, of which the geometric mean counts, and then waits for its
-/// turn: a closed queue before one server, whose use follows from that of a queue with one warp less. The more warps
-/// there are, the longer each waits and the less often it is not ready.
-/// A pipe of less than one instruction a clock holds up more: warps that are ready gather at its instructions. It is
-/// busy in a share `pipe` of the slots; of simulated warps with random gaps, the oldest first, up to 19 % are lost.
-std::int64_t with_idle_slots(std::int64_t units, std::int64_t log_gaps, std::int32_t warps, double pipe) {
-  constexpr double kLostAtFullPipe = 0.19;
-  constexpr double kAllUsed = 0.997;
-  const double gap = std::exp(static_cast<double>(log_gaps) / kLogScale / warps);
-  double used = 0;
-  double waiting = 0;
-  for (std::int32_t n = 1; n <= warps && used < kAllUsed; ++n) {
-    used = n / (gap + 1 + waiting);
-    waiting = used * (1 + waiting);
-  }
-  used = std::min(used, 1.0) * (1 - kLostAtFullPipe * pipe * pipe * pipe * used);
-  return std::llround(static_cast<double>(units) / used);
-}
-
 StackReason reason_of_pipe(Pipe p) {
   switch (p) {
     case Pipe::kFma:
@@ -220,7 +192,7 @@ void Sm::begin(Stream& stream, const Operation& op) {
   stream.code_ready = icache_.fetch(stream.started, op.pc, op.issue_slots);
   const double chain = op.dependent_latency * latency_of(op);
   if (hold > 0) {  // a wait without instructions takes no part
-    stream.log_gap = log_of(chain / hold - 1);
+    stream.log_gap = IssueQueue::log_of(chain / hold - 1);
     stream.pipe_share = pipe_share(op, hold);
     count_issuing(stream, 1);
   }
@@ -287,9 +259,10 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     const Tick start = std::max(now, port.next_free());
     // A warp alone is held up by its own chain.
     const bool contended = smsps_[s].issuing > 1;
-    const std::int64_t units =
-        contended ? with_idle_slots(issue_units * warps, smsps_[s].log_gaps, smsps_[s].issuing, stream.pipe_share)
-                  : issue_units * warps;
+    const std::int64_t units = contended
+                                   ? environment_->issue_queue.with_idle_slots(issue_units * warps, smsps_[s].log_gaps,
+                                                                               smsps_[s].issuing, stream.pipe_share)
+                                   : issue_units * warps;
     issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, units, start)));
     if (mma_units > 0) {
       mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));

@@ -116,9 +116,15 @@ Result Gpu::run_sampled(const SimulationOptions& options, const SamplingPlan& pl
     run_until(options, mark);
     return result_at(context_.now());
   };
-  const SampleMarks marks{at(plan.mark_begin), at(plan.mark_before), at(plan.mark_end)};
+  Samples samples;
+  for (const auto& [mark, place] :
+       {std::pair{plan.mark_begin, &SampleMarks::begin}, std::pair{plan.mark_before, &SampleMarks::before},
+        std::pair{plan.mark_end, &SampleMarks::end}}) {
+    samples.reads.*place = at(mark - plan.read_lead);
+    samples.all.*place = at(mark);
+  }
   finish(options);
-  return extrapolate(result(), marks, plan);
+  return extrapolate(result(), samples, plan);
 }
 
 void Gpu::finish(const SimulationOptions& options) {

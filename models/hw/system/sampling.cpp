@@ -27,6 +27,9 @@ constexpr std::array kByTrace{Counter::kWarpInsts,      Counter::kTensorInsts,  
                               Counter::kStoredSectors,  Counter::kL1GlobalLoadSectors, Counter::kTmaBytes,
                               Counter::kSmemFillBytes,  Counter::kDeliveredSectors};
 
+/// Of reads: they go on with the sectors delivered.
+constexpr std::array kByReads{Counter::kLtsReadSectors, Counter::kDramReadSectors};
+
 constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
 constexpr std::array kShares{
@@ -70,27 +73,36 @@ std::optional<SamplingPlan> plan_sampling(const GpuConfig& gpu, const TraceSourc
     return std::nullopt;
   }
   plan.pieces_are_all = r.is_all;
+  plan.alike = r.is_all && r.period == 1;
   const std::uint64_t marks = std::max(1U, r.marks);
   // In the middle of a round's burst of ends, where a few more or fewer matter least.
   plan.mark_end = (plan.first - round / 2) * marks;
   plan.mark_begin = plan.mark_end - measured * marks;
   plan.mark_before = plan.mark_end - round * marks;
+  plan.read_lead = plan.alike ? 0 : (round / 2 - round / kNear) * marks;
   plan.last_round = 1 - static_cast<double>(measured - plan.window) / static_cast<double>(round);
   return plan;
 }
 
-Result extrapolate(const Result& shortened, const SampleMarks& at, const SamplingPlan& plan) {
+Result extrapolate(const Result& shortened, const Samples& at, const SamplingPlan& plan) {
   Result r = shortened;
-  const double rounds = static_cast<double>(plan.count) / static_cast<double>(plan.window);
-  const double pieces = static_cast<double>(plan.count) / static_cast<double>(plan.pieces - plan.count);
+  const auto left_out = static_cast<double>(plan.count);
+  const double pieces = left_out / static_cast<double>(plan.pieces - plan.count);
   // Work goes on evenly between the ends of two rounds.
-  const auto window = [&plan](double begin, double before, double end) {
-    return before - begin + plan.last_round * (end - before);
+  const auto window = [&plan](double from, double late, double to) {
+    return late - from + plan.last_round * (to - late);
   };
-  const auto grown = [&](double whole, double begin, double before, double end) {
-    return whole + rounds * window(begin, before, end);
+  const auto delivered = [](const Result& x) { return static_cast<double>(x.counters[Counter::kDeliveredSectors]); };
+  const auto ended = static_cast<double>(plan.window);
+  const double each = delivered(shortened) / static_cast<double>(plan.pieces - plan.count);
+  const auto& [begin, before, end] = at.all;
+  const double read =
+      plan.alike && each > 0 ? window(delivered(begin), delivered(before), delivered(end)) / each : ended;
+  const double rounds = left_out / ((ended + read) / 2);
+  const double read_rounds = left_out / read;
+  const auto grown = [&](double whole, double from, double late, double to) {
+    return whole + rounds * window(from, late, to);
   };
-  const auto& [begin, before, end] = at;
   r.sm_cycles = grown(r.sm_cycles, begin.sm_cycles, before.sm_cycles, end.sm_cycles);
   r.duration_us = grown(r.duration_us, begin.duration_us, before.duration_us, end.duration_us);
   r.sm_active_cycles_avg += r.sm_cycles - shortened.sm_cycles;
@@ -106,8 +118,12 @@ Result extrapolate(const Result& shortened, const SampleMarks& at, const Samplin
     const auto c = static_cast<Counter>(i);
     const auto count = [c](const Result& x) { return static_cast<double>(x.counters[c]); };
     const double whole = count(shortened);
-    const bool by_trace = plan.pieces_are_all && std::find(kByTrace.begin(), kByTrace.end(), c) != kByTrace.end();
-    const double added = by_trace ? pieces * whole : grown(0, count(begin), count(before), count(end));
+    const auto is_of = [c](const auto& kinds) { return std::find(kinds.begin(), kinds.end(), c) != kinds.end(); };
+    const bool reads = is_of(kByReads);
+    const SampleMarks& m = reads ? at.reads : at.all;
+    const double measured = window(count(m.begin), count(m.before), count(m.end));
+    const double added =
+        plan.pieces_are_all && is_of(kByTrace) ? pieces * whole : (reads ? read_rounds : rounds) * measured;
     r.counters.add(c, static_cast<std::uint64_t>(std::max(0.0, std::round(added))));
   }
   r.notes.push_back(

@@ -22,8 +22,10 @@ struct SamplingPlan {
   std::uint64_t mark_begin = 0;  ///< ends of pieces at which the measurement begins; the others are whole rounds later
   std::uint64_t mark_before = 0;
   std::uint64_t mark_end = 0;
-  double last_round = 1;       ///< part of the round between the last two marks that the window has
-  bool pieces_are_all = true;  ///< Repetition::is_all
+  std::uint64_t read_lead = 0;  ///< ends of pieces by which reads are measured earlier
+  double last_round = 1;        ///< part of the round between the last two marks that the window has
+  bool pieces_are_all = true;   ///< Repetition::is_all
+  bool alike = false;           ///< each piece is like the one before
 };
 
 /// What to leave out; nothing when the launch is short or does not repeat. The start is simulated until the bytes that
@@ -38,9 +40,17 @@ struct SampleMarks {
   Result end;
 };
 
+/// The same at the marks and, for reads, `read_lead` before each: pieces have read before they end, and those under way
+/// at the end of the measurement would lie behind the gap.
+struct Samples {
+  SampleMarks all;
+  SampleMarks reads;
+};
+
 /// The whole launch from a run of the shortened one and its state at the marks. Counters that the trace alone decides
 /// grow with the pieces; time and what caches decide grow as between the marks. Pieces of a round end in step, so a
-/// window that is no whole number of rounds ends between two marks.
-[[nodiscard]] Result extrapolate(const Result& shortened, const SampleMarks& at, const SamplingPlan& plan);
+/// window that is no whole number of rounds ends between two marks. Pieces that read, then write and end run apart
+/// meanwhile, so as many have read as sectors were delivered, which is not how many have ended; time goes by both.
+[[nodiscard]] Result extrapolate(const Result& shortened, const Samples& at, const SamplingPlan& plan);
 
 }  // namespace strata

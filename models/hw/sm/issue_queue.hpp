@@ -1,0 +1,67 @@
+/// How much of its issue slots a sub-partition uses when several warps issue beside one another.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace strata {
+
+/// A slot is lost when none of the sub-partition's warps has an instruction ready. Each has none for its gap after an
+/// instruction, of which the geometric mean counts, and then waits for its turn: a closed queue before one server,
+/// whose use follows from that of a queue with one warp less. The more warps there are, the longer each waits and the
+/// less often it is not ready.
+class IssueQueue {
+ public:
+  /// Logarithm of a gap in clk, as an integer: adding and taking away leaves nothing.
+  [[nodiscard]] static std::int64_t log_of(double gap) {
+    return gap <= 0 ? kAlwaysReady : std::max<std::int64_t>(kAlwaysReady, std::llround(std::log(gap) * kLogScale));
+  }
+
+  /// Issue time of `units` among `warps` warps, whose gaps' logarithms add up to `log_gaps`.
+  /// A pipe of less than one instruction a clock holds up more: warps that are ready gather at its instructions. It is
+  /// busy in a share `pipe` of the slots; of simulated warps with random gaps, the oldest first, up to 19 % are lost.
+  [[nodiscard]] std::int64_t with_idle_slots(std::int64_t units, std::int64_t log_gaps, std::int32_t warps,
+                                             double pipe) {
+    constexpr double kLostAtFullPipe = 0.19;
+    const double filled = used(log_gaps, warps);
+    return std::llround(static_cast<double>(units) / (filled * (1 - kLostAtFullPipe * pipe * pipe * pipe * filled)));
+  }
+
+ private:
+  static constexpr double kLogScale = 1 << 16;
+  static constexpr std::int64_t kAlwaysReady = -std::int64_t{16} << 16;  ///< of a warp that always has an instruction
+
+  [[nodiscard]] double used(std::int64_t log_gaps, std::int32_t warps) {
+    // The few mixes of warps that a kernel has come up over and over.
+    const auto mixed = static_cast<std::uint64_t>(log_gaps) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(warps);
+    Known& known = known_[(mixed ^ mixed >> 32) % known_.size()];
+    if (known.log_gaps != log_gaps || known.warps != warps) {
+      known = Known{log_gaps, warps, work_out(log_gaps, warps)};
+    }
+    return known.used;
+  }
+
+  [[nodiscard]] static double work_out(std::int64_t log_gaps, std::int32_t warps) {
+    constexpr double kAllUsed = 0.997;
+    const double gap = std::exp(static_cast<double>(log_gaps) / kLogScale / warps);
+    double used = 0;
+    double waiting = 0;
+    for (std::int32_t n = 1; n <= warps && used < kAllUsed; ++n) {
+      used = n / (gap + 1 + waiting);
+      waiting = used * (1 + waiting);
+    }
+    return std::min(used, 1.0);
+  }
+
+  struct Known {
+    std::int64_t log_gaps = 0;
+    std::int32_t warps = 0;  ///< 0 = nothing known
+    double used = 0;
+  };
+  std::array<Known, 256> known_{};
+};
+
+}  // namespace strata
