@@ -53,8 +53,10 @@ struct SmConfig {
   double mbarrier_arrival_cycles;  ///< per arrival of a thread or of bytes at an mbarrier
   int mbarrier_latency_cycles;     ///< last arrival at an mbarrier to the warps that wait for it going on
   int cluster_barrier_latency_cycles;
-  int cta_launch_cycles;  ///< CTA assigned to an SM to its first instruction
-  int cta_drain_cycles;   ///< last instruction of a CTA to its resources being free
+  int cta_launch_cycles;        ///< CTA assigned to an SM to its first instruction
+  double cta_interval_cycles;   ///< between starts of CTAs on an SM, beyond their warps
+  double warp_interval_cycles;  ///< the same for each warp
+  int cta_drain_cycles;         ///< last instruction of a CTA to its resources being free
   int setmaxnreg_cycles;
 };
 
@@ -208,8 +210,10 @@ struct TlbConfig {
 struct LaunchConfig {
   int overhead_before_cycles;  ///< launch to the first CTA, counted in sm__cycles_elapsed
   int overhead_after_cycles;   ///< last CTA to the end of the kernel
-  double ctas_per_cycle;       ///< CTA launch rate of the whole GPU, SM clock
-  int cluster_cycles;          ///< more than a CTA alone that a cluster needs to start, SM clock
+  double ctas_per_cycle;       ///< CTAs whose end the whole GPU deals with, and CTAs of clusters handed out, SM clock
+  double sm_interval_cycles;   ///< between the first CTAs of SMs of a GPC
+  double cluster_interval_cycles;  ///< between clusters handed out, beyond their CTAs
+  int cluster_cycles;              ///< more than a CTA alone that a cluster needs to start, SM clock
 };
 
 struct GpuConfig {

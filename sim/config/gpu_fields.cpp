@@ -56,6 +56,8 @@ constexpr Field kFields[] = {
     {"sm.mbarrier_latency_cycles", at<&G::sm, &SmConfig::mbarrier_latency_cycles>, "SM cycle", 0, 1000, "last arrival at an mbarrier to the warps that wait for it going on"},
     {"sm.cluster_barrier_latency_cycles", at<&G::sm, &SmConfig::cluster_barrier_latency_cycles>, "SM cycle", 0, 5000, "last arrival at a cluster barrier to the release of its waiters"},
     {"sm.cta_launch_cycles", at<&G::sm, &SmConfig::cta_launch_cycles>, "SM cycle", 0, 10000, "CTA assigned to an SM to its first instruction"},
+    {"sm.cta_interval_cycles", at<&G::sm, &SmConfig::cta_interval_cycles>, "SM cycle", 0, 10000, "between starts of CTAs on an SM, beyond their warps"},
+    {"sm.warp_interval_cycles", at<&G::sm, &SmConfig::warp_interval_cycles>, "SM cycle", 0, 1000, "the same for each warp"},
     {"sm.cta_drain_cycles", at<&G::sm, &SmConfig::cta_drain_cycles>, "SM cycle", 0, 10000, "last instruction of a CTA to its resources being free"},
     {"sm.setmaxnreg_cycles", at<&G::sm, &SmConfig::setmaxnreg_cycles>, "SM cycle", 0, 1000, "moving registers between the warpgroups of a CTA"},
 
@@ -181,7 +183,9 @@ constexpr Field kFields[] = {
 
     {"launch.overhead_before_cycles", at<&G::launch, &LaunchConfig::overhead_before_cycles>, "SM cycle", 0, 1000000, "launch to the first CTA, counted in sm__cycles_elapsed"},
     {"launch.overhead_after_cycles", at<&G::launch, &LaunchConfig::overhead_after_cycles>, "SM cycle", 0, 1000000, "last CTA to the end of the kernel"},
-    {"launch.ctas_per_cycle", at<&G::launch, &LaunchConfig::ctas_per_cycle>, "CTA/SM cycle", 0.0001, 1000, "CTA launch rate of the whole GPU"},
+    {"launch.ctas_per_cycle", at<&G::launch, &LaunchConfig::ctas_per_cycle>, "CTA/SM cycle", 0.0001, 1000, "CTAs whose end the whole GPU deals with, and CTAs of clusters handed out"},
+    {"launch.sm_interval_cycles", at<&G::launch, &LaunchConfig::sm_interval_cycles>, "SM cycle", 0, 10000, "between the first CTAs of SMs of a GPC"},
+    {"launch.cluster_interval_cycles", at<&G::launch, &LaunchConfig::cluster_interval_cycles>, "SM cycle", 0, 10000, "between clusters handed out, beyond their CTAs"},
     {"launch.cluster_cycles", at<&G::launch, &LaunchConfig::cluster_cycles>, "SM cycle", 0, 10000, "more than a CTA alone that a cluster needs to start"},
 };
 // clang-format on

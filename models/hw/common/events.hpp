@@ -8,7 +8,8 @@ namespace strata {
 
 enum class EventKind : std::uint16_t {
   kCtaStart,      ///< unit = SM, a = CTA slot: its streams may issue
-  kCtaFree,       ///< unit = SM, a = CTA slot: resources return to the scheduler
+  kCtaFree,       ///< unit = SM, a = CTA slot: its resources are free
+  kCtaEnded,      ///< unit = SM, a = cluster: the scheduler learns of it
   kStreamRun,     ///< unit = SM, a = CTA slot, b = stream
   kSignal,        ///< unit = SM, a, b = packed signal (sm/tokens.hpp)
   kWgmmaRun,      ///< unit = SM: the tensor core takes the next quantum of queued wgmma work

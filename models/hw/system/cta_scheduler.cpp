@@ -7,10 +7,6 @@
 
 namespace strata {
 
-namespace {
-constexpr std::int64_t kRateScale = 1024;
-}
-
 CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<Sm>& sms, ClusterTable& clusters)
     : context_(context),
       launch_(launch),
@@ -19,7 +15,16 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
       total_(launch.num_ctas()),
       cluster_size_(std::max(1U, launch.cluster_size())) {
   const GpuConfig& g = *context.config;
-  rate_ = Resource(context.time.sm, std::max<std::int64_t>(1, std::llround(g.launch.ctas_per_cycle * kRateScale)));
+  const std::int64_t rate = std::max<std::int64_t>(1, std::llround(g.launch.ctas_per_cycle * kRateScale));
+  ends_ = Resource(context.time.sm, rate);
+  clusters_out_ = Resource(context.time.sm, rate);
+  const auto ticks = [&context](double cycles) { return std::llround(cycles * static_cast<double>(context.time.sm)); };
+  start_interval_ = ticks(g.sm.cta_interval_cycles + g.sm.warp_interval_cycles * launch.warps_per_cta());
+  sm_free_.resize(sms.size());
+  gpcs_.resize(g.topology.gpc_sms.size());
+  gpc_interval_ = ticks(g.launch.sm_interval_cycles);
+  cluster_interval_ = ticks(g.launch.cluster_interval_cycles);
+  launch_latency_ = context.time.sm * g.sm.cta_launch_cycles;
   const std::vector<SmPlace> layout = sm_layout(g.topology);
   gpc_sms_.resize(g.topology.gpc_sms.size());
   const bool fits_tpc = cluster_size_ <= static_cast<std::uint32_t>(std::max(1, g.topology.sms_per_tpc));
@@ -55,9 +60,15 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
   }
 }
 
-Tick CtaScheduler::launch_slot() {
-  return rate_.reserve(std::max(context_.now(), earliest_), kRateScale) +
-         context_.time.sm * context_.config->sm.cta_launch_cycles;
+Tick CtaScheduler::start_on(std::uint32_t sm, Tick at) {
+  if (sm_free_[sm] == 0 && cluster_size_ == 1) {
+    Resource& gpc = gpcs_[gpc_of_sm_[sm]];
+    at = std::max(at, gpc.next_free());
+    gpc.hold(at, gpc_interval_);
+  }
+  at = std::max(at, sm_free_[sm]);
+  sm_free_[sm] = at + start_interval_;
+  return at;
 }
 
 std::uint64_t CtaScheduler::cta_of(std::uint64_t cluster_index, std::uint32_t rank) const {
@@ -79,7 +90,8 @@ bool CtaScheduler::place_on(std::uint32_t sm) {
   if (next_ == total_ || !sms_[sm].has_room()) {
     return false;
   }
-  sms_[sm].place(next_++, kNoHandle, 0, launch_slot());
+  const Tick at = start_on(sm, std::max(context_.now(), earliest_));
+  sms_[sm].place(next_++, kNoHandle, 0, at + launch_latency_);
   return true;
 }
 
@@ -127,12 +139,13 @@ void CtaScheduler::launch_cluster(const std::vector<std::uint32_t>& chosen) {
   cluster.size = cluster_size_;
   cluster.alive = cluster_size_;
   const std::uint64_t index = next_ / cluster_size_;
-  Tick start = 0;
-  for (std::uint32_t r = 0; r < cluster_size_; ++r) {
-    start = launch_slot();
-  }
-  start += context_.time.sm * context_.config->launch.cluster_cycles;
+  clusters_out_.hold(std::max(context_.now(), earliest_), cluster_interval_);
+  Tick start = clusters_out_.reserve(0, kRateScale * cluster_size_);
   // All CTAs of a cluster start together.
+  for (const std::uint32_t sm : chosen) {
+    start = std::max(start, start_on(sm, start));
+  }
+  start += launch_latency_ + context_.time.sm * context_.config->launch.cluster_cycles;
   for (std::uint32_t r = 0; r < cluster_size_; ++r) {
     cluster.sm[r] = static_cast<std::uint16_t>(chosen[r]);
     cluster.slot[r] = sms_[chosen[r]].place(cta_of(index, r), handle, r, start);
@@ -162,7 +175,7 @@ void CtaScheduler::start(Tick start) {
   }
 }
 
-void CtaScheduler::freed(std::uint32_t sm, std::uint32_t cluster) {
+void CtaScheduler::ended(std::uint32_t sm, std::uint32_t cluster) {
   ++finished_;
   last_end_ = context_.now();
   if (cluster == kNoHandle) {

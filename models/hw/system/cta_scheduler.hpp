@@ -16,20 +16,25 @@ class CtaScheduler {
 
   /// Fills the empty GPU; the first CTA starts at `start`.
   void start(Tick start);
-  /// A CTA of `cluster` (kNoHandle: none) on `sm` has left; launches what fits now.
-  void freed(std::uint32_t sm, std::uint32_t cluster);
+  /// When a CTA that leaves its SM now has been dealt with: one after the other, those of the whole GPU.
+  [[nodiscard]] Tick heard_of_end() { return ends_.reserve(context_.now(), kRateScale); }
+  /// A CTA of `cluster` (kNoHandle: none) on `sm` has been dealt with; launches what fits now.
+  void ended(std::uint32_t sm, std::uint32_t cluster);
   [[nodiscard]] std::uint64_t launched() const { return next_; }
   [[nodiscard]] std::uint64_t finished() const { return finished_; }
   [[nodiscard]] bool done() const { return finished_ == total_; }
-  [[nodiscard]] Tick last_end() const { return last_end_; }  ///< of the CTAs that have finished
+  [[nodiscard]] Tick last_end() const { return last_end_; }  ///< of the CTAs that have been dealt with
 
  private:
+  static constexpr std::int64_t kRateScale = 1024;
+
   bool place_on(std::uint32_t sm);
   bool place_pair(std::uint32_t sm);
   bool place_cluster(std::uint32_t gpc);
   void launch_cluster(const std::vector<std::uint32_t>& chosen);
   [[nodiscard]] std::uint64_t cta_of(std::uint64_t cluster_index, std::uint32_t rank) const;
-  [[nodiscard]] Tick launch_slot();
+  /// When the next CTA of `sm` can start, if not before `at`: an SM starts one after the other.
+  [[nodiscard]] Tick start_on(std::uint32_t sm, Tick at);
 
   Context& context_;
   const Launch& launch_;
@@ -45,7 +50,14 @@ class CtaScheduler {
   std::uint64_t finished_ = 0;
   Tick last_end_ = 0;
   std::uint32_t cluster_size_;
-  Resource rate_;
+  Resource ends_;               ///< takes the ends of CTAs
+  Resource clusters_out_;       ///< hands out clusters
+  std::vector<Resource> gpcs_;  ///< reach one SM after the other
+  std::vector<Tick> sm_free_;   ///< when an SM can start another CTA; 0 = it has had none
+  Tick start_interval_;         ///< between CTAs of an SM
+  Tick gpc_interval_;           ///< between first CTAs of SMs of a GPC
+  Tick cluster_interval_;       ///< between clusters, beyond their CTAs
+  Tick launch_latency_;
   Tick earliest_ = 0;
 };
 

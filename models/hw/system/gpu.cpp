@@ -383,7 +383,10 @@ void Gpu::dispatch(const Event& e) {
       sms_[e.unit].start_cta(e.a);
       break;
     case EventKind::kCtaFree:
-      scheduler_->freed(e.unit, sms_[e.unit].free_cta(e.a));
+      context_.post(scheduler_->heard_of_end(), EventKind::kCtaEnded, e.unit, sms_[e.unit].free_cta(e.a));
+      break;
+    case EventKind::kCtaEnded:
+      scheduler_->ended(e.unit, e.a);
       break;
     case EventKind::kStreamRun:
       sms_[e.unit].run_stream(e.a, e.b);

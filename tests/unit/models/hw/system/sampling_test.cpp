@@ -68,7 +68,7 @@ TEST_CASE("Sampling: a window that is no whole number of rounds ends between two
   at.end.sm_cycles = 1500;
   Result shortened;
   shortened.sm_cycles = 3000;
-  CHECK(extrapolate(shortened, at, half).sm_cycles == Approx(3000 + 6 * 400));
+  CHECK(extrapolate(shortened, {at, at}, half).sm_cycles == Approx(3000 + 6 * 400));
 }
 
 TEST_CASE("Sampling: short launches and those that do not repeat run whole", "[sampling]") {
@@ -107,11 +107,49 @@ TEST_CASE("Sampling: the rest is added by proportion, by hand", "[sampling]") {
   begin.utilization.hbm = 0.5;
   end.utilization.hbm = 0.6;
   shortened.utilization.hbm = 0.7;
-  const Result r = extrapolate(shortened, {begin, begin, end}, plan);
+  const Result r = extrapolate(shortened, {{begin, begin, end}, {begin, begin, end}}, plan);
   CHECK(r.sm_cycles == Approx(3000 + 6 * 500));
   CHECK(r.counters[Counter::kDramReadSectors] == 400 + 6 * 50);
   CHECK(r.counters[Counter::kWarpInsts] == 10000);  // 40 pieces have 4000
   CHECK(r.utilization.hbm == Approx((0.7 * 3000 + 6 * (0.6 * 1500 - 0.5 * 1000)) / 6000));
   REQUIRE(r.notes.size() == 1);
   CHECK(r.notes[0].rfind("40 % of the work was simulated", 0) == 0);
+}
+
+TEST_CASE("Sampling: reads are measured before the pieces that made them end, by hand", "[sampling]") {
+  const auto plan = plan_sampling(h100(), grid(26400, 100, 0));
+  REQUIRE(plan.has_value());
+  CHECK(plan->read_lead > 0);
+  CHECK(plan->mark_end + 264 - plan->read_lead <= plan->first + 264 / 16);  // those under way lie before the gap
+  CHECK(plan_sampling(h100(), grid(26400, 1, 0))->read_lead == 0);
+  SamplingPlan tenth;
+  tenth.pieces = 100;
+  tenth.count = 60;
+  tenth.window = 10;
+  Result shortened;
+  SampleMarks reads;
+  reads.end.counters.add(Counter::kDramReadSectors, 70);
+  SampleMarks all;
+  all.end.counters.add(Counter::kDramReadSectors, 90);
+  all.end.counters.add(Counter::kDramWriteSectors, 90);
+  const Result r = extrapolate(shortened, {all, reads}, tenth);
+  CHECK(r.counters[Counter::kDramReadSectors] == 6 * 70);
+  CHECK(r.counters[Counter::kDramWriteSectors] == 6 * 90);
+}
+
+TEST_CASE("Sampling: of pieces that are alike as many have read as sectors were delivered, by hand", "[sampling]") {
+  SamplingPlan plan;
+  plan.pieces = 100;
+  plan.count = 60;
+  plan.window = 10;
+  plan.alike = true;
+  Result shortened;
+  shortened.counters.add(Counter::kDeliveredSectors, 400);  // ten a piece
+  SampleMarks at;
+  at.end.sm_cycles = 900;
+  at.end.counters.add(Counter::kDeliveredSectors, 80);  // ten pieces have ended, eight have read
+  at.end.counters.add(Counter::kDramReadSectors, 160);
+  const Result r = extrapolate(shortened, {at, at}, plan);
+  CHECK(r.counters[Counter::kDramReadSectors] == 160 / 8 * 60);
+  CHECK(r.sm_cycles == Approx(900.0 / 9 * 60));
 }
