@@ -210,6 +210,7 @@ struct TlbConfig {
 struct LaunchConfig {
   int overhead_before_cycles;  ///< launch to the first CTA, counted in sm__cycles_elapsed
   int overhead_after_cycles;   ///< last CTA to the end of the kernel
+  int traffic_cycles;          ///< more at the end of a kernel that has moved more than a few KiB, SM clock
   double ctas_per_cycle;       ///< CTAs whose end the whole GPU deals with, and CTAs of clusters handed out, SM clock
   double sm_interval_cycles;   ///< between the first CTAs of SMs of a GPC
   double cluster_interval_cycles;  ///< between clusters handed out, beyond their CTAs

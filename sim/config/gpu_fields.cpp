@@ -183,6 +183,7 @@ constexpr Field kFields[] = {
 
     {"launch.overhead_before_cycles", at<&G::launch, &LaunchConfig::overhead_before_cycles>, "SM cycle", 0, 1000000, "launch to the first CTA, counted in sm__cycles_elapsed"},
     {"launch.overhead_after_cycles", at<&G::launch, &LaunchConfig::overhead_after_cycles>, "SM cycle", 0, 1000000, "last CTA to the end of the kernel"},
+    {"launch.traffic_cycles", at<&G::launch, &LaunchConfig::traffic_cycles>, "SM cycle", 0, 1000000, "more at the end of a kernel that has moved more than 8 KiB"},
     {"launch.ctas_per_cycle", at<&G::launch, &LaunchConfig::ctas_per_cycle>, "CTA/SM cycle", 0.0001, 1000, "CTAs whose end the whole GPU deals with, and CTAs of clusters handed out"},
     {"launch.sm_interval_cycles", at<&G::launch, &LaunchConfig::sm_interval_cycles>, "SM cycle", 0, 10000, "between the first CTAs of SMs of a GPC"},
     {"launch.cluster_interval_cycles", at<&G::launch, &LaunchConfig::cluster_interval_cycles>, "SM cycle", 0, 10000, "between clusters handed out, beyond their CTAs"},

@@ -132,6 +132,12 @@ void Gpu::finish(const SimulationOptions& options) {
   if (!scheduler_->done()) {
     report_stall();
   }
+  constexpr std::uint64_t kLittleTraffic = 8192 / kSectorBytes;
+  const std::uint64_t moved =
+      context_.counters[Counter::kDeliveredSectors] + context_.counters[Counter::kStoredSectors];
+  if (moved > kLittleTraffic) {
+    launch_after_ += context_.time.sm * config_.launch.traffic_cycles;
+  }
   // The last stores are acknowledged meanwhile.
   end_ = std::max(context_.now(), scheduler_->last_end() + launch_after_);
 }
