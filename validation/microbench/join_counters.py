@@ -12,7 +12,7 @@ import sys
 
 LABELS = {"lrc": "lrc_under_ncu", "lrc_units": "lrc_units_under_ncu", "lrc_cold": "lrc_cold_under_ncu", "lrc_lines": "lrc_lines_under_ncu",
           "lrc_lines_cold": "lrc_lines_under_ncu", "tma_edges": "tma_edges_under_ncu", "empty": "empty_under_ncu",
-          "first_touch": "first_touch_under_ncu",
+          "cta_ends": "cta_ends_under_ncu", "first_touch": "first_touch_under_ncu",
           "first_touch_warm": "first_touch_under_ncu", "hbm_traffic": "hbm_traffic", "hbm_traffic_hits": "hbm_traffic", "clocks": "hbm_traffic",
           "partial_stores": "partial_stores_under_ncu", "partial_stores_hits": "partial_stores_under_ncu"}
 SKIP = ("device__", "launch__", "nvlink__", "numa__", "profiler__", "c2clink__")

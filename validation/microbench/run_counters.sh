@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reads hardware counters of single launches with ncu (no clock control, caches left alone).
 #   run_counters.sh OUTDIR BINDIR [NAME...]
-# NAME: only these profiles (lrc, lrc_units, lrc_cold, empty, first_touch, first_touch_warm, tma_edges, hbm_traffic, partial_stores, ...).
+# NAME: only these profiles (lrc, lrc_units, lrc_cold, empty, cta_ends, first_touch, first_touch_warm, tma_edges, hbm_traffic, partial_stores, ...).
 # Leaves ncu's raw pages in X_ncu.csv, and X_counters.csv: the same with the names of the program's own rows.
 set -u
 out=$1 bin=$2; shift 2
@@ -35,6 +35,7 @@ profile lrc_lines 'lrcLines' none "$lines" "$bin/lrc_lines" --out "$out/lrc_line
 profile lrc_lines_cold 'lrcLines' all "$lines" "$bin/lrc_lines" --out /dev/null --reps 1
 profile tma_edges 'edges' none "$lines" "$bin/tma_edges" --out "$out/tma_edges_under_ncu.csv" --reps 1
 profile empty empty none "$base" "$bin/launch" --empties --out "$out/empty_under_ncu.csv"
+profile cta_ends 'waits|elementwise' all "$base" "$bin/cta_ends" --out "$out/cta_ends_under_ncu.csv"
 profile first_touch 'touch.*' all "$base" "$bin/first_touch" --out "$out/first_touch_under_ncu.csv"
 profile first_touch_warm 'touch.*' none "$base" "$bin/first_touch" --out /dev/null
 profile hbm_traffic 'traffic.*' none "$memory" "$bin/hbm_traffic" --out "$out/hbm_traffic_under_ncu.csv"

@@ -109,6 +109,29 @@ Mapping map_empty(const MicrobenchRow& row) {
 
 }  // namespace
 
+Mapping map_cta_ends(const MicrobenchRow& row) {
+  if (row.metric != "sm__cycles_elapsed.max") return not_simulated("a counter that is not compared here");
+  const auto x = static_cast<std::uint32_t>(row.x);
+  const auto elapsed = [](const MicrobenchRun& run) { return run.result.sm_cycles; };
+  constexpr std::uint32_t kClocks = 4000;
+  if (row.series == "wait_apart") {
+    constexpr std::uint32_t kFullGpu = 16 * 132;
+    return one_trace(
+        "CTAs that end together or apart", PointKind::kLatency, fmt::format("waits apart {}", x),
+        [x] { return make_waits(kFullGpu, 128, kClocks, x); }, elapsed);
+  }
+  if (const auto threads = number_after(row.series, "wait_")) {
+    return one_trace(
+        "CTAs that end together or apart", PointKind::kLatency, fmt::format("waits {} {}", *threads, x),
+        [=] { return make_waits(x, *threads, kClocks, 0); }, elapsed);
+  }
+  const auto inputs = number_after(row.series, "inputs_");
+  if (!inputs || *inputs > 2) return not_simulated("an unknown series");
+  return one_trace(
+      "kernels of many short CTAs", PointKind::kLatency, fmt::format("short CTAs {} {}", *inputs, x),
+      [=] { return make_short_ctas(*inputs, std::uint64_t{x} << 10); }, elapsed);
+}
+
 Mapping map_launch(const MicrobenchRow& row, const Placement& placement) {
   if (!row.metric.empty()) return map_empty(row);
   std::string name = row.series;

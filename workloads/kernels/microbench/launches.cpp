@@ -1,6 +1,9 @@
 #include "workloads/kernels/microbench/launches.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "workloads/kernels/elementwise.hpp"
 
 namespace strata::microbench {
 
@@ -40,6 +43,29 @@ std::unique_ptr<TraceSource> make_empty(std::uint32_t ctas, std::uint32_t thread
   l.code_bytes = 128;  // EXIT
   const Operation exit = compute(Pipe::kAlu, 1, l.warps_per_cta());
   return std::make_unique<Program>(std::move(l), std::vector{once(exit)});
+}
+
+std::unique_ptr<TraceSource> make_waits(std::uint32_t ctas, std::uint32_t threads, std::uint32_t clocks,
+                                        std::uint32_t apart) {
+  const Launch l = cta_launch("waits", ctas, threads);
+  const std::uint32_t warps = l.warps_per_cta();
+  return std::make_unique<Program>(
+      l, std::vector{Section{1, [=](const StreamId& id, std::uint64_t, StreamCursor&, Operation& op) {
+                               op = compute(Pipe::kAlu, 4, warps);
+                               op.dependent_latency =
+                                   static_cast<std::uint32_t>((clocks + apart * id.cta) / kAluLatency);
+                             }}});
+}
+
+std::unique_ptr<TraceSource> make_short_ctas(std::uint32_t inputs, std::uint64_t bytes) {
+  constexpr std::uint32_t kVector = 4;
+  ElementwiseConfig c;
+  c.elements = bytes / sizeof(float);
+  c.vector = c.elements_per_thread = kVector;
+  c.inputs.assign(inputs, Operand{});
+  c.functor = inputs == 0 ? Functor::kFill : inputs == 1 ? Functor::kCopy : Functor::kAdd;
+  c.registers = 16;
+  return make_elementwise(c);
 }
 
 }  // namespace strata::microbench

@@ -20,5 +20,10 @@ struct CtaConfig {
 [[nodiscard]] std::unique_ptr<TraceSource> make_ctas(const CtaConfig& config);
 /// A kernel without instructions but its exit.
 [[nodiscard]] std::unique_ptr<TraceSource> make_empty(std::uint32_t ctas, std::uint32_t threads);
+/// CTAs that wait `clocks`, each `apart` longer than the one before it. validation/microbench/cta_ends.cu.
+[[nodiscard]] std::unique_ptr<TraceSource> make_waits(std::uint32_t ctas, std::uint32_t threads, std::uint32_t clocks,
+                                                      std::uint32_t apart);
+/// Adds up to two inputs of 16 bytes a thread, or stores a constant. The same program.
+[[nodiscard]] std::unique_ptr<TraceSource> make_short_ctas(std::uint32_t inputs, std::uint64_t bytes);
 
 }  // namespace strata::microbench
