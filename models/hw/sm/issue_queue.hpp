@@ -46,7 +46,11 @@ class IssueQueue {
 
   [[nodiscard]] static double work_out(std::int64_t log_gaps, std::int32_t warps) {
     constexpr double kAllUsed = 0.997;
+    constexpr double kHardlyAny = 1.0 / 16;
     const double gap = std::exp(static_cast<double>(log_gaps) / kLogScale / warps);
+    if (warps / (gap + 1) < kHardlyAny) {  // each goes by its own gaps, and the slots between are there for any other
+      return 1;
+    }
     double used = 0;
     double waiting = 0;
     for (std::int32_t n = 1; n <= warps && used < kAllUsed; ++n) {
