@@ -30,7 +30,9 @@ constexpr std::array kGaps{
     Gap{"bytes per clock from another SM's shared memory",
         "bulk copies between SMs reach 20 B/clk where loads reach 17, and all clusters together 14; the model has one "
         "rate per SM"},
-    Gap{"empty kernels", "clusters, and grids of more CTAs than fit at once, add time of their own"},
+    Gap{"empty kernels",
+        "they take 170 cycles more than one-CTA fills of the libraries have outside their SM's activity; the model "
+        "follows the fills"},
     Gap{"cold reads", "after a flush, dirty lines leave from the first read on; the model lets clean lines go first"},
     Gap{"streams from HBM, from first to last CTA",
         "the first 600 ns are constants and code that the first CTA of an SM waits for; the model has them before its "
