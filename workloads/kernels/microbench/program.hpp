@@ -38,8 +38,8 @@ class Program final : public TraceSource {
       : launch_(std::move(launch)), streams_(std::move(streams)), active_(std::move(active)) {}
 
   /// One stream for all warps.
-  Program(Launch launch, std::vector<Section> sections, Active active = {})
-      : Program(std::move(launch), std::vector<std::vector<Section>>(1, std::move(sections)), std::move(active)) {}
+  Program(Launch launch, const std::vector<Section>& sections, Active active = {})
+      : Program(std::move(launch), std::vector<std::vector<Section>>(1, sections), std::move(active)) {}
 
   [[nodiscard]] const Launch& launch() const override { return launch_; }
   std::uint32_t fetch(const StreamId& id, StreamCursor& cursor, std::span<Operation> out) const override;
