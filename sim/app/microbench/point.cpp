@@ -47,7 +47,7 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "barrier") return map_barrier(row);
   if (row.bench == "dsmem_atomics" || row.bench == "topology") return map_clusters(row);
   if (row.bench == "launch") return map_launch(row, placement);
-  if (row.bench == "cta_ends") return map_cta_ends(row);
+  if (row.bench == "cta_ends") return map_cta_ends(row, placement);
   if (row.bench == "cold_start") return map_cold_start(row);
   if (row.bench == "first_touch") return map_first_touch(row, placement);
   if (row.bench == "instruction_fetch") return map_instruction_fetch(row);

@@ -59,7 +59,7 @@ struct Mapping {
 [[nodiscard]] Mapping map_tma_edges(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_barrier(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_clusters(const MicrobenchRow& row);
-[[nodiscard]] Mapping map_cta_ends(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_cta_ends(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_launch(const MicrobenchRow& row, const Placement& placement);
 
 [[nodiscard]] Mapping map_instruction_fetch(const MicrobenchRow& row);

@@ -109,21 +109,18 @@ Mapping map_empty(const MicrobenchRow& row) {
 
 }  // namespace
 
-Mapping map_cta_ends(const MicrobenchRow& row) {
+Mapping map_cta_ends(const MicrobenchRow& row, const Placement& placement) {
   if (row.metric != "sm__cycles_elapsed.max") return not_simulated("a counter that is not compared here");
   const auto x = static_cast<std::uint32_t>(row.x);
   const auto elapsed = [](const MicrobenchRun& run) { return run.result.sm_cycles; };
-  constexpr std::uint32_t kClocks = 4000;
-  if (row.series == "wait_apart") {
-    constexpr std::uint32_t kFullGpu = 16 * 132;
+  const bool apart = row.series == "wait_apart";  // as many CTAs of 128 threads as are resident at once
+  if (const auto threads = apart ? std::optional{128U} : number_after(row.series, "wait_")) {
+    constexpr std::uint32_t kClocks = 4000;
+    const std::uint32_t ctas = apart ? 16 * placement.num_sms() : x;
+    const std::uint32_t step = apart ? x : 0;
     return one_trace(
-        "CTAs that end together or apart", PointKind::kLatency, fmt::format("waits apart {}", x),
-        [x] { return make_waits(kFullGpu, 128, kClocks, x); }, elapsed);
-  }
-  if (const auto threads = number_after(row.series, "wait_")) {
-    return one_trace(
-        "CTAs that end together or apart", PointKind::kLatency, fmt::format("waits {} {}", *threads, x),
-        [=] { return make_waits(x, *threads, kClocks, 0); }, elapsed);
+        "CTAs that end together or apart", PointKind::kLatency, fmt::format("waits {} {} {}", ctas, *threads, step),
+        [=] { return make_waits(ctas, *threads, kClocks, step); }, elapsed);
   }
   const auto inputs = number_after(row.series, "inputs_");
   if (!inputs || *inputs > 2) return not_simulated("an unknown series");

@@ -22,6 +22,15 @@ ScriptSource grid(std::uint32_t ctas, std::uint64_t period, double bytes) {
   });
 }
 
+/// Of a hundred pieces, of which ten are measured.
+SamplingPlan six_tenths_left_out() {
+  SamplingPlan plan;
+  plan.pieces = 100;
+  plan.count = 60;
+  plan.window = 10;
+  return plan;
+}
+
 }  // namespace
 
 TEST_CASE("Sampling: rounds before, during and after the gap, by hand", "[sampling]") {
@@ -57,10 +66,7 @@ TEST_CASE("Sampling: a window that is no whole number of rounds ends between two
   CHECK(plan->mark_end - plan->mark_before == 264);
   CHECK(plan->mark_end - plan->mark_begin == 3 * 264);
   CHECK(plan->last_round == Approx(0.5));
-  SamplingPlan half;
-  half.pieces = 100;
-  half.count = 60;
-  half.window = 10;
+  SamplingPlan half = six_tenths_left_out();
   half.last_round = 0.5;
   SampleMarks at;
   at.begin.sm_cycles = 1000;
@@ -90,10 +96,7 @@ TEST_CASE("Sampling: a grid with a gap keeps the other CTAs' work", "[sampling]"
 }
 
 TEST_CASE("Sampling: the rest is added by proportion, by hand", "[sampling]") {
-  SamplingPlan plan;
-  plan.pieces = 100;
-  plan.count = 60;
-  plan.window = 10;
+  const SamplingPlan plan = six_tenths_left_out();
   Result begin;
   Result end;
   Result shortened;
@@ -122,10 +125,7 @@ TEST_CASE("Sampling: reads are measured before the pieces that made them end, by
   CHECK(plan->read_lead > 0);
   CHECK(plan->mark_end + 264 - plan->read_lead <= plan->first + 264 / 16);  // those under way lie before the gap
   CHECK(plan_sampling(h100(), grid(26400, 1, 0))->read_lead == 0);
-  SamplingPlan tenth;
-  tenth.pieces = 100;
-  tenth.count = 60;
-  tenth.window = 10;
+  const SamplingPlan tenth = six_tenths_left_out();
   Result shortened;
   SampleMarks reads;
   reads.end.counters.add(Counter::kDramReadSectors, 70);
@@ -138,10 +138,7 @@ TEST_CASE("Sampling: reads are measured before the pieces that made them end, by
 }
 
 TEST_CASE("Sampling: of pieces that are alike as many have read as sectors were delivered, by hand", "[sampling]") {
-  SamplingPlan plan;
-  plan.pieces = 100;
-  plan.count = 60;
-  plan.window = 10;
+  SamplingPlan plan = six_tenths_left_out();
   plan.alike = true;
   Result shortened;
   shortened.counters.add(Counter::kDeliveredSectors, 400);  // ten a piece
