@@ -126,7 +126,7 @@ constexpr Field kFields[] = {
     {"xbar.cpc_write_bytes_per_cycle", at<&G::xbar, &XbarConfig::cpc_write_bytes_per_cycle>, "byte/SM cycle", 0, 16384, "SMs to L2, per CPC; 0 = no limit"},
     {"xbar.gpc_write_bytes_per_cycle", at<&G::xbar, &XbarConfig::gpc_write_bytes_per_cycle>, "byte/L2 cycle", 1, 65536, "SMs to L2, per GPC"},
     {"xbar.gpc_delivered_bytes_per_cycle", at<&G::xbar, &XbarConfig::gpc_delivered_bytes_per_cycle>, "byte/L2 cycle", 0, 131072, "to the SMs of a GPC, merged and multicast replies included; 0 = no limit"},
-    {"xbar.cpc_miss_bytes", at<&G::xbar, &XbarConfig::cpc_miss_bytes>, "byte", 0, 16777216, "L2 misses that the SMs of a CPC have under way in HBM; 0 = no limit"},
+    {"xbar.cpc_miss_ns", at<&G::xbar, &XbarConfig::cpc_miss_ns>, "ns", 0, 100000, "HBM time, at an even share of its peak for each CPC, of the L2 misses that the SMs of a CPC have under way; 0 = no limit"},
     {"xbar.request_latency_cycles", at<&G::xbar, &XbarConfig::request_latency_cycles>, "L2 cycle", 0, 2000, "SM to slice"},
     {"xbar.reply_latency_cycles", at<&G::xbar, &XbarConfig::reply_latency_cycles>, "L2 cycle", 0, 2000, "slice to SM"},
     {"xbar.hop_spread_cycles", at<&G::xbar, &XbarConfig::hop_spread_cycles>, "L2 cycle", 0, 500, "largest extra latency by distance between GPC and slice"},

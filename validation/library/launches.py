@@ -5,7 +5,9 @@
   launches.py --time OUT.csv [--set SET] [--only WORD]   medians with flushed L2: case,op,dtype,shape,event_median_us,split
   launches.py --profile [--set SET] [--only WORD]        every case once, in an NVTX range of its name, between cudaProfilerStart and Stop
 
-SET is validation (the default) or calibration: other shapes, many of them small or ragged, to study the kernels on.
+SET is validation (the default), calibration (other shapes, many of them small or ragged) or grid (squares, the layers of
+language models at many batch sizes and all row operators on the same matrices, less what the H100's table holds). The rows of
+the last two are there to study the kernels on: their column `split` says calibration.
 A case's name is the label that `strata predict --from ncu` reads (docs/guide/profiles.md).
 """
 import argparse
@@ -86,6 +88,28 @@ ATTENTIONS = (("math", 4, 8, 8, 1024, 1024, 64, True), ("math", 2, 16, 16, 2048,
               ("cudnn", 2, 16, 16, 4096, 4096, 64, True), ("cudnn", 1, 12, 12, 3000, 3000, 64, False), ("cudnn", 64, 8, 8, 256, 256, 64, False),
               ("cudnn", 8, 32, 8, 1, 4096, 128, False), ("cudnn", 2, 32, 32, 1, 1000, 64, False))
 
+GRID_SQUARES = {"bf16": (512, 1024, 2048, 2560, 3072, 3584, 5120, 7168, 10240, 12288), "fp16": (2048 + 512, 4096, 8192), "tf32": (1536, 3072, 8192),
+                "int8": (1024, 3072, 6144), "fp8": (1024, 3072, 8192), "fp32": (512, 2048, 4096)}
+GRID_LAYERS = (((4096, 4096), (1, 2, 24, 32, 48, 64, 96, 192, 256, 384, 768, 1024, 3072, 8192)),
+               ((11008, 4096), (2, 4, 8, 32, 64, 384, 2048, 4096)), ((4096, 11008), (1, 4, 16, 32, 128, 512, 2048, 4096)),
+               ((10240, 8192), (1, 16, 1024)), ((8192, 8192), (1, 16, 128, 1024)), ((28672, 8192), (1, 128, 512)), ((8192, 28672), (16, 128, 1024)),
+               ((32000, 4096), (1, 128, 1024)), ((6144, 4096), (1, 64, 512, 4096)), ((14336, 4096), (1, 16, 1024)), ((4096, 14336), (1, 16, 1024)))
+GRID_GEMMS = ((4096, 4096, 4095), (4096, 4097, 4096), (1000, 2000, 3000), (257, 511, 1023), (777, 333, 1111), (64, 64, 65536), (256, 256, 32768),
+              (65536, 64, 64), (65536, 256, 256), (8192, 8192, 32), (8192, 8192, 256), (4096, 4096, 64), (1024, 50257, 768), (128, 50304, 768))
+GRID_MATRICES = ((128, 4096), (512, 512), (1024, 1024), (2048, 4096), (8192, 4096), (16384, 8192), (65536, 1024), (32768, 512), (4096, 16384))
+GRID_ROWS = ("softmax", "layernorm", "rmsnorm", "gelu", "silu", "add", "transpose")
+GRID_RECORDED_ROWS = {"softmax": ((1024, 1024), (16384, 8192), (65536, 1024)), "layernorm": ((128, 4096), (1024, 1024), (2048, 4096), (16384, 8192)),
+                      "rmsnorm": ((2048, 4096), (65536, 1024), (4096, 16384)), "gelu": ((2048, 4096),), "silu": ((65536, 1024), (32768, 512)),
+                      "add": ((1024, 1024), (2048, 4096), (8192, 4096), (16384, 8192), (65536, 1024), (4096, 16384)), "transpose": ((128, 4096), (16384, 8192))}
+GRID_RECORDED_ATTENTIONS = (("flash", 64, 512, False), ("flash", 64, 512, True), ("flash", 64, 1024, False), ("flash", 128, 8192, False),
+                            ("cudnn", 64, 1024, True), ("cudnn", 64, 2048, False), ("cudnn", 128, 512, True), ("cudnn", 128, 1024, False),
+                            ("cudnn", 128, 1024, True), ("cudnn", 128, 2048, False))
+GRID_ATTENTIONS = tuple((backend, 16384 // length, 2048 // d, 2048 // d, length, length, d, causal)
+                        for backend in ("flash", "cudnn") for d in (64, 128) for length in (512, 1024, 2048, 8192) for causal in (False, True)
+                        if (backend, d, length, causal) not in GRID_RECORDED_ATTENTIONS)
+GRID_DECODES = tuple((backend, b, 32, 32, 1, length, 128, False) for backend in ("flash", "cudnn") for b in (1, 4, 16) for length in (1024, 4096, 16384))
+GRID_MATH = (("math", 8, 16, 16, 512, 512, 128, True), ("math", 4, 16, 16, 1024, 1024, 128, False), ("math", 2, 16, 16, 2048, 2048, 64, True))
+
 
 def cases(chosen):
     """(name, op, dtype, shape, maker) of every case of a set, in the order in which they run."""
@@ -114,6 +138,23 @@ def cases(chosen):
             for dtype, shapes in by_type.items():
                 for rows, cols in shapes:
                     add_rows(op, dtype, rows, cols)
+        return out
+
+    if chosen == "grid":
+        for dtype, sizes in GRID_SQUARES.items():
+            for size in sizes:
+                add_gemm(dtype, size, size, size)
+        for (n, k), rows_of in GRID_LAYERS:
+            for m in rows_of:
+                add_gemm("bf16", m, n, k)
+        for shape in GRID_GEMMS:
+            add_gemm("bf16", *shape)
+        for attention_case in GRID_ATTENTIONS + GRID_DECODES + GRID_MATH:
+            add_attention(*attention_case)
+        for op in GRID_ROWS:
+            for matrix in GRID_MATRICES:
+                if matrix not in GRID_RECORDED_ROWS[op]:
+                    add_rows(op, "bf16", *matrix)
         return out
 
     for size in (1024, 2048, 3072, 4096, 8192):
@@ -174,7 +215,7 @@ def main():
     parser.add_argument("--time")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--only", default="")
-    parser.add_argument("--set", choices=("validation", "calibration"), default="validation")
+    parser.add_argument("--set", choices=("validation", "calibration", "grid"), default="validation")
     options = parser.parse_args()
     chosen = [c for c in cases(options.set) if options.only in c[0]]
     if options.list:
@@ -183,6 +224,7 @@ def main():
     if options.profile == bool(options.time):
         parser.error("give either --time FILE or --profile")
     rows = []
+    split = "validation" if options.set == "validation" else "calibration"
     flush = torch.empty(FLUSH_BYTES, device="cuda", dtype=torch.uint8) if options.time else None
     for name, op, dtype, shape, make in chosen:
         torch.cuda.empty_cache()
@@ -191,7 +233,7 @@ def main():
             if options.profile:
                 profile(name, work)
             else:
-                rows.append([name, op, dtype, shape, f"{median_us(work, flush):.3f}", options.set])
+                rows.append([name, op, dtype, shape, f"{median_us(work, flush):.3f}", split])
         except RuntimeError as error:
             print(f"launches.py: {name} left out: {str(error).splitlines()[0]}", file=sys.stderr)
     if options.time:

@@ -1,6 +1,7 @@
 #include "models/hw/system/gpu.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <bit>
 #include <limits>
 #include <span>
@@ -60,6 +61,11 @@ std::vector<std::uint16_t> coalescer_groups(const GpuConfig& config) {
   }
   return groups;
 }
+
+/// What a CPC may have under way: its share of what HBM moves in xbar.cpc_miss_ns. GB/s times ns are bytes.
+std::int64_t miss_limit_bytes(const GpuConfig& config, std::size_t cpcs) {
+  return std::llround(config.hbm_peak_gb_per_s() * config.xbar.cpc_miss_ns / static_cast<double>(cpcs));
+}
 }  // namespace
 
 Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
@@ -71,7 +77,7 @@ Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
       coalescer_(std::make_unique<RequestCoalescer>(context_, coalescer_groups(config))),
       l2_(context_, map_),
       hbm_(context_, map_),
-      turns_(crossbar_.num_cpcs(), config.xbar.cpc_miss_bytes),
+      turns_(crossbar_.num_cpcs(), miss_limit_bytes(config, crossbar_.num_cpcs())),
       launch_before_(context_.time.sm * config.launch.overhead_before_cycles),
       launch_after_(context_.time.sm * config.launch.overhead_after_cycles) {
   const Launch& launch = source.launch();
