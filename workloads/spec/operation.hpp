@@ -52,7 +52,8 @@ struct Signal {
   std::uint8_t slot = 0;
   SignalAt at = SignalAt::kDataVisible;
   std::uint8_t arrivals = 1;   ///< arrivals added to the token's current phase (1 for stream tokens)
-  std::uint16_t cta_mask = 0;  ///< cluster ranks whose token is signalled; 0 = this CTA only
+  std::uint16_t cta_mask = 0;  ///< cluster ranks whose token is signalled, each by its own copy of a multicast load;
+                               ///< 0 = this CTA only, or every receiver of a multicast load
 };
 
 enum class Pipe : std::uint8_t { kNone, kFma, kAlu, kFp64, kFp16, kMufu, kUniform, kLsu, kTensor };

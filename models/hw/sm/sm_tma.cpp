@@ -145,23 +145,26 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     MulticastGroup& g = context().multicast_groups[form.transfer];
     g.chunks_left = chunks;
     form.deliveries = static_cast<std::uint8_t>(std::popcount(mask));
+    const Transfer every = context().transfers[primary];
     bool primary_used = false;
     for (std::uint32_t r = 0; r < cluster.size; ++r) {
       if ((mask >> r & 1) == 0) {
         continue;
       }
-      // Each destination CTA completes its own barrier when its copy has arrived.
+      // Each destination CTA completes its own barrier, and no other's, when its copy has arrived.
       std::uint32_t handle = primary;
       if (primary_used) {
         handle = context().new_transfer();
-        context().transfers[handle] = context().transfers[primary];
       }
       primary_used = true;
+      context().transfers[handle] = every;
       Transfer& d = context().transfers[handle];
       d.sm = cluster.sm[r];
       d.cta_slot = cluster.slot[r];
       d.remaining = chunks;
       d.counts_in_stream = true;
+      d.signals = PackedSignal::at_rank(d.signals, r);
+      d.signals2 = PackedSignal::at_rank(d.signals2, r);
       g.transfer[r] = handle;
       g.sm[r] = cluster.sm[r];
       ++(*environment_->sms)[cluster.sm[r]].ctas_[cluster.slot[r]].outstanding;

@@ -38,6 +38,11 @@ struct PackedSignal {
            std::uint64_t{s.arrivals} << 16 | std::uint64_t{s.cta_mask} << 24 | std::uint64_t{stream} << 40 |
            std::uint64_t{static_cast<std::uint8_t>(s.at)} << 56;
   }
+  /// What a signal is to the CTA of one rank, if it comes from that CTA itself; 0 = nothing.
+  static std::uint64_t at_rank(std::uint64_t p, std::uint32_t rank) {
+    const std::uint16_t mask = cta_mask(p);
+    return mask == 0 || (mask >> rank & 1) != 0 ? p & ~(std::uint64_t{0xffff} << 24) : 0;
+  }
   static bool valid(std::uint64_t p) { return (p & 1) != 0; }
   static TokenClass cls(std::uint64_t p) { return static_cast<TokenClass>((p >> 1) & 0x7f); }
   static std::uint8_t slot(std::uint64_t p) { return static_cast<std::uint8_t>(p >> 8); }

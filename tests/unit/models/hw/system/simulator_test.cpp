@@ -148,6 +148,25 @@ TEST_CASE("TMA: a multicast request is for two sectors at least", "[tma]") {
   CHECK(sectors(kBase, 5984) == 64 * 9 / 2);
 }
 
+TEST_CASE("TMA: a multicast load arrives once at each CTA that receives it", "[tma]") {
+  // Two CTAs load half of a tile each for both; the one that comes late is waited for, as a signal that names the
+  // CTAs arrives at each with its own copy.
+  constexpr std::uint32_t kLate = 20000;
+  for (const std::uint16_t named : {std::uint16_t{0}, std::uint16_t{3}}) {
+    Launch l = plain_launch(2);
+    l.cluster = Dim3{2, 1, 1};
+    l.mbarrier_arrivals[0] = 2;
+    const ScriptSource source(l, [&](const StreamId& id) {
+      Operation load = tma_load(kBase + id.cluster_rank * 8192, 64, 128, 128, 3);
+      load.completes[0].cta_mask = named;
+      return id.cluster_rank == 0 ? std::vector{load, wait_mbarrier(1), compute(kLate)}
+                                  : std::vector{compute(kLate), load, wait_mbarrier(1)};
+    });
+    INFO("CTAs named " << named);
+    CHECK(run(source).sm_cycles > 4.0 * kLate);  // half an instruction a clock
+  }
+}
+
 TEST_CASE("Stall: a wait for a barrier that nobody signals is reported with the waiting stream", "[stall]") {
   Launch l = plain_launch(1);
   l.mbarrier_arrivals[3] = 1;
