@@ -91,6 +91,7 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
   }
   if (resident_++ == 0) {
     active_since_ = start;
+    account(StackReason::kIdle, context().now(), context().now(), StackReason::kIdle);
   }
   context().counters.add(Counter::kCtasLaunched, 1);
   // All wait for the first code; the first CTA meets what else is missing, and those behind it find it there.
@@ -153,6 +154,7 @@ std::uint32_t Sm::free_cta(std::uint32_t slot) {
   context().observer.span(index_, "CTAs", "CTA", cta.started, context().now());
   if (--resident_ == 0) {
     active_ticks_ += context().now() - active_since_;
+    account(StackReason::kDrain, context().now(), context().now(), StackReason::kDrain);
   }
   return cta.cluster;
 }

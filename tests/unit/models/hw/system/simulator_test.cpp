@@ -167,6 +167,22 @@ TEST_CASE("TMA: a multicast load arrives once at each CTA that receives it", "[t
   }
 }
 
+TEST_CASE("Cycle stack: an SM whose CTA waits for its stores to leave is not idle", "[stack]") {
+  Launch l = plain_launch(132);
+  Operation store = tma_load(kBase, 256, 128, 128);
+  store.mem.dir = MemDir::kStore;
+  store.completes[0] = {};
+  const Result r = run(ScriptSource(l, [&](const StreamId& id) {
+    store.mem.address = kBase + id.cta * 65536;
+    return std::vector{compute(10), store, store};
+  }));
+  const auto cycles = [&](StackReason reason) { return r.cycle_stack[static_cast<std::size_t>(reason)]; };
+  const LaunchConfig& launch = h100().launch;
+  CHECK(cycles(StackReason::kIdle) <=
+        r.sm_cycles - r.sm_active_cycles_avg - launch.overhead_before_cycles - launch.overhead_after_cycles);
+  CHECK(cycles(StackReason::kDrain) > 100);
+}
+
 TEST_CASE("Stall: a wait for a barrier that nobody signals is reported with the waiting stream", "[stall]") {
   Launch l = plain_launch(1);
   l.mbarrier_arrivals[3] = 1;
