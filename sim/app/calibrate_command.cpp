@@ -138,8 +138,8 @@ int calibrate(const CalibrateOptions& options) {
     throw InputError("--kernels: its launches are scored, which --no-score leaves out; give one of the two");
   }
   const GpuDescription base = load_gpu(options.gpu);
-  refuse_overwriting_inputs({{options.out, "--out"}}, {options.kernels, gpu_file(options.gpu)});
   const std::string folder = microbench_folder(options.data, base.config.chip.name);
+  refuse_overwriting_inputs({{options.out, "--out"}}, inputs_with(base, {options.kernels, folder}));
   GpuDescription described = base;
   apply_identity(folder, options.name.empty() ? base.config.chip.name : options.name, described);
   check_name(options, base, described);

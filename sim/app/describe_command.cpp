@@ -53,7 +53,7 @@ int describe_gpu(const DescribeOptions& options) {
     print_fields(gpu, options.key);
     return kExitDone;
   }
-  refuse_overwriting_inputs({{options.dot, "--dot"}}, {gpu_file(options.gpu)});
+  refuse_overwriting_inputs({{options.dot, "--dot"}}, inputs_with(gpu));
   OutputSet outputs;
   const auto dot = outputs.open(options.dot, "--dot");
   const Topology topology = build_topology(gpu.config);

@@ -1,6 +1,6 @@
 #include "sim/app/gpu_option.hpp"
 
-#include "sim/config/config_dir.hpp"
+#include <filesystem>
 
 namespace strata::app {
 
@@ -15,7 +15,13 @@ void add_gpu_options(CLI::App& command, GpuChoice& choice) {
 
 GpuDescription load_gpu(const GpuChoice& choice) { return strata::load_gpu(choice.gpu, choice.overrides); }
 
-std::string gpu_file(const GpuChoice& choice) { return find_gpu_file(choice.gpu).string(); }
+std::vector<std::string> inputs_with(const GpuDescription& gpu, std::initializer_list<std::string> others) {
+  std::vector<std::string> inputs(others);
+  for (const std::filesystem::path& file : gpu.files) {
+    inputs.push_back(file.string());
+  }
+  return inputs;
+}
 
 TargetFacts target_facts(const GpuConfig& gpu) {
   TargetFacts facts;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ struct GpuChoice {
 void add_gpu_options(CLI::App& command, GpuChoice& choice);
 /// Throws InputError for an unknown GPU, key or value, with the nearest valid name.
 [[nodiscard]] GpuDescription load_gpu(const GpuChoice& choice);
-/// The description file that load_gpu reads, for refuse_overwriting_inputs. Throws InputError for an unknown GPU.
-[[nodiscard]] std::string gpu_file(const GpuChoice& choice);
+/// The files that `gpu` was read from and `others`, for refuse_overwriting_inputs.
+[[nodiscard]] std::vector<std::string> inputs_with(const GpuDescription& gpu,
+                                                   std::initializer_list<std::string> others = {});
 /// What a kernel's author would look up of this GPU.
 [[nodiscard]] TargetFacts target_facts(const GpuConfig& gpu);
 

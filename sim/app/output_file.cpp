@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -39,8 +40,9 @@ OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(p
       fail(fmt::format("cannot be written: {}", std::strerror(errno)));
     }
   }
-  if (exists) {
-    target_ = std::filesystem::canonical(path_).string();  // a link stays one
+  std::error_code none;  // what cannot be followed is opened as it is, and refused below
+  if (const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(path_, none), none); !none) {
+    target_ = place.string();  // a link stays one
   }
   TemporaryFile temporary(fmt::format("{}.tmp.{}", target_, getpid()));
   constexpr mode_t kMode = 0666;
@@ -65,6 +67,10 @@ OutputFile::~OutputFile() {
   if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) {
     close(descriptor_);
   }
+}
+
+bool OutputFile::same_place(const OutputFile& other) const {
+  return path_ == other.path_ || (!temporary_.path().empty() && temporary_.path() == other.temporary_.path());
 }
 
 void OutputFile::fail(const std::string& message) const {
@@ -106,12 +112,13 @@ std::optional<std::size_t> OutputSet::open(const std::string& path, const std::s
   if (path.empty()) {
     return std::nullopt;
   }
+  OutputFile opened(path, option);
   for (const OutputFile& file : files_) {
-    if (file.path() == path) {
+    if (file.same_place(opened)) {
       throw InputError(Diagnostic{path, 0, 0, option, "is already the output of another option"});
     }
   }
-  files_.emplace_back(path, option);
+  files_.push_back(std::move(opened));
   return files_.size() - 1;
 }
 
@@ -132,23 +139,39 @@ void OutputSet::commit() {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 bool same_file(const std::string& output, const std::string& input) {
   std::error_code none;  // one that does not exist is no other's equal
-  return !output.empty() && !input.empty() && std::filesystem::is_regular_file(output, none) &&
-         std::filesystem::equivalent(output, input, none);
+  return fs::is_regular_file(output, none) && fs::equivalent(output, input, none);
+}
+
+bool lies_in(const std::string& output, const std::string& folder) {
+  std::error_code none;  // a path that cannot be followed lies nowhere, and cannot be written
+  if (!fs::is_directory(folder, none)) {
+    return false;
+  }
+  const fs::path file = fs::weakly_canonical(fs::absolute(output, none), none);
+  const fs::path root = fs::canonical(folder, none);
+  return !file.empty() && std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first == root.end();
 }
 
 }  // namespace
 
-void refuse_overwriting_inputs(std::initializer_list<RequestedOutput> outputs,
-                               std::initializer_list<std::string> inputs) {
-  for (const RequestedOutput& output : outputs) {
-    for (const std::string& input : inputs) {
-      if (same_file(output.path, input)) {
-        throw InputError(Diagnostic{output.path, 0, 0, output.option, "is also the input; expected another file"});
+void refuse_overwriting_inputs(std::initializer_list<RequestedOutput> outputs, const std::vector<std::string>& inputs) {
+  const auto refuse = [&](bool (*clash)(const std::string&, const std::string&), const auto& message) {
+    for (const RequestedOutput& output : outputs) {
+      for (const std::string& input : inputs) {
+        if (!output.path.empty() && output.path != "-" && !input.empty() && clash(output.path, input)) {
+          throw InputError(Diagnostic{output.path, 0, 0, output.option, message(input)});
+        }
       }
     }
-  }
+  };
+  refuse(same_file, [](const std::string&) { return std::string("is also the input; expected another file"); });
+  refuse(lies_in, [](const std::string& folder) {
+    return fmt::format("lies in {}, which is read; expected a place outside it", folder);
+  });
 }
 
 }  // namespace strata::app

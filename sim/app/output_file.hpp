@@ -29,6 +29,8 @@ class OutputFile {
   /// Flushes, closes and renames. Throws InputError when the disk refuses.
   void commit();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Whether both end in one place, however their paths are spelt.
+  [[nodiscard]] bool same_place(const OutputFile& other) const;
   [[nodiscard]] bool is_stdout() const noexcept { return path_ == "-"; }
   /// Where the bytes are until commit(), for writers that open files themselves.
   [[nodiscard]] const std::string& temporary_path() const noexcept { return temporary_.path(); }
@@ -62,8 +64,8 @@ struct RequestedOutput {
   std::string option;
 };
 
-/// Throws InputError where one of `outputs` is a file that is read: writing would destroy it. Empty inputs are none.
-void refuse_overwriting_inputs(std::initializer_list<RequestedOutput> outputs,
-                               std::initializer_list<std::string> inputs);
+/// Throws InputError where one of `outputs` is a file that is read, which writing would destroy, or lies in a folder
+/// that is read, where it would be taken for one of the inputs. Empty inputs are none.
+void refuse_overwriting_inputs(std::initializer_list<RequestedOutput> outputs, const std::vector<std::string>& inputs);
 
 }  // namespace strata::app

@@ -137,11 +137,12 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
 
 int predict(const PredictOptions& options) {
   check_options(options);
-  LaunchPredictor predictor(load_gpu(options.gpu).config, options.jobs, options.exact);
+  const GpuDescription gpu = load_gpu(options.gpu);
+  LaunchPredictor predictor(gpu.config, options.jobs, options.exact);
   const std::unique_ptr<LaunchReader> reader = open_launches(options);
   const std::string& source = options.from.empty() ? options.in : options.from[1];
   refuse_overwriting_inputs({{options.out, "--out"}, {options.launches, "--write-launches"}},
-                            {source, gpu_file(options.gpu)});
+                            inputs_with(gpu, {source}));
   PredictOutputs outputs(options);
   outputs.write(outputs.launches, launches_csv_header());
   RepeatedRows repeated;

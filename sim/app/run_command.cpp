@@ -101,11 +101,6 @@ void check_options(const RunOptions& options) {
   const bool names_kernel = !options.library_kernel.empty();
   refuse_both(names_kernel, "--kernel", !options.trace.empty(), "--trace: a trace holds its kernel");
   require_with(options.verbose, "--verbose", options.library_kernel == kChoose, "--kernel auto");
-  refuse_overwriting_inputs({{options.outputs.json, "--json"},
-                             {options.outputs.csv, "--csv"},
-                             {options.outputs.html, "--html"},
-                             {options.outputs.timeline, "--timeline"}},
-                            {options.trace, gpu_file(options.gpu)});
   if (names_kernel && options.kernel.spec != nullptr) {
     refuse_ignored_options(options.kernel, options.library_kernel != kChoose);
   }
@@ -122,6 +117,11 @@ std::string check_sm_clock(const std::string& text) {
 int run(RunOptions& options) {
   check_options(options);
   const GpuDescription gpu = load_gpu(options.gpu);
+  refuse_overwriting_inputs({{options.outputs.json, "--json"},
+                             {options.outputs.csv, "--csv"},
+                             {options.outputs.html, "--html"},
+                             {options.outputs.timeline, "--timeline"}},
+                            inputs_with(gpu, {options.trace}));
   OpenOutputs outputs(options.outputs);
   std::vector<Result> results;
   for (const BuiltKernel& kernel : build_all(options, gpu.config)) {

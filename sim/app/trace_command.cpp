@@ -26,9 +26,9 @@ int record(const RecordOptions& options) {
   if (options.kernel.spec == nullptr) {
     throw InputError("`strata trace record` needs a kernel (`strata list kernels`)");
   }
-  const GpuConfig gpu = load_gpu(options.gpu).config;
-  const BuiltKernel kernel = build_kernel(options.kernel, target_facts(gpu));
-  refuse_overwriting_inputs({{options.out, "--out"}}, {gpu_file(options.gpu)});
+  const GpuDescription gpu = load_gpu(options.gpu);
+  const BuiltKernel kernel = build_kernel(options.kernel, target_facts(gpu.config));
+  refuse_overwriting_inputs({{options.out, "--out"}}, inputs_with(gpu));
   OutputFile out(options.out, "--out");
   if (out.temporary_path().empty()) {
     throw InputError(Diagnostic{options.out, 0, 0, "--out", "a trace needs a regular file"});

@@ -12,6 +12,7 @@
 #include "sim/app/jobs_option.hpp"
 #include "sim/app/kernel_comparison.hpp"
 #include "sim/app/measured_table.hpp"
+#include "sim/app/microbench/compare.hpp"
 #include "sim/app/output_file.hpp"
 #include "sim/app/progress.hpp"
 #include "sim/app/report_outputs.hpp"
@@ -68,8 +69,6 @@ int study_auto(const ValidateOptions& options, const GpuConfig& gpu, const Measu
 }
 
 void check_options(const ValidateOptions& options) {
-  refuse_overwriting_inputs({{options.json, "--json"}, {options.html, "--html"}},
-                            {options.data, gpu_file(options.gpu)});
   require_with(!options.only.empty(), "--only", options.microbench, "--microbench");
   refuse_both(options.choices, "--auto", options.microbench, "--microbench");
   for (const auto& [other, name] : {std::pair{options.microbench, "--microbench"}, {options.choices, "--auto"}}) {
@@ -84,7 +83,10 @@ void check_options(const ValidateOptions& options) {
 
 int validate(const ValidateOptions& options) {
   check_options(options);
-  const GpuConfig gpu = load_gpu(options.gpu).config;
+  const GpuDescription description = load_gpu(options.gpu);
+  const GpuConfig& gpu = description.config;
+  const std::string data = options.microbench ? microbench_folder(options.data, gpu.chip.name) : options.data;
+  refuse_overwriting_inputs({{options.json, "--json"}, {options.html, "--html"}}, inputs_with(description, {data}));
   if (options.microbench) {
     return validate_microbench({options.data, options.only, options.json, options.html, options.rows, options.jobs},
                                gpu);

@@ -25,6 +25,7 @@ struct FieldOrigin {
 struct GpuDescription {
   GpuConfig config{};
   std::map<std::string, FieldOrigin> origins;  ///< by full key, one entry per field
+  std::vector<std::filesystem::path> files;    ///< it was read from, those that others extend last
 };
 
 struct FieldDescription {

@@ -37,6 +37,7 @@ class Reader {
 
   void read(const std::filesystem::path& path, int depth) {
     const std::string outer = std::exchange(file_, path.string());
+    out_.gpu.files.push_back(path);
     try {
       read_root(parse(path), depth);
     } catch (const YAML::Exception& e) {

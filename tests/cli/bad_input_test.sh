@@ -119,6 +119,7 @@ expect_error 2 "no/such/folder/out.json.*--json" run gemm "${small[@]}" --json n
 expect_error 2 "no/such/folder/out.csv.*--csv" run gemm "${small[@]}" --json out.json --csv no/such/folder/out.csv
 expect_error 2 "is a directory" run gemm "${small[@]}" --html /
 expect_error 2 "another option" run gemm "${small[@]}" --json same --csv same
+expect_error 2 "another option" run gemm "${small[@]}" --json same --csv ./same
 printf 'case,seq,op,dtype,shape,kernel\n' >read.csv
 expect_error 2 "read.csv: --out: is also the input" predict --in read.csv --out ./read.csv
 expect_error 2 "read.csv: --json: is also the input" validate --data read.csv --json read.csv
@@ -140,7 +141,24 @@ expect_error 2 "read.csv: --out: is also the input" calibrate --data . --kernels
 for option in --json --html; do
   expect_error 2 "g.yaml: $option: is also the input" validate --data read.csv --gpu g.yaml $option g.yaml
 done
+# Nor of one that it extends.
+printf 'schema: strata.gpu/1\nextends: g\n' >extends.yaml
+for option in --json --csv --html --timeline; do
+  expect_error 2 "g.yaml: $option: is also the input" run gemm "${small[@]}" --gpu extends.yaml $option g.yaml
+done
+expect_error 2 "g.yaml: --out: is also the input" predict --in read.csv --gpu extends.yaml --out g.yaml
+expect_error 2 "g.yaml: --json: is also the input" validate --data read.csv --gpu extends.yaml --json g.yaml
 cmp -s g.yaml "$source_tree/configs/gpus/h100-sxm5-80gb.yaml" || fail "an output took the place of g.yaml"
+
+# Nor of the measurements in a folder, nor is it put among them.
+mkdir -p runs/run-a && touch runs/run-a/latency.csv
+for output in runs/run-a/latency.csv runs/run-a/../run-a/new.csv runs/new.html; do
+  expect_error 2 "$output: --json: lies in runs, which is read" validate --microbench --data runs --json $output
+  expect_error 2 "$output: --html: lies in ./runs, which is read" validate --microbench --data ./runs --html $output
+  expect_error 2 "$output: --out: lies in runs, which is read" calibrate --data runs --out $output
+done
+expect_error 2 "runs: --json: lies in runs" validate --microbench --data runs --json runs
+[[ ! -s runs/run-a/latency.csv ]] || fail "an output took the place of a measurement"
 
 # CSV files.
 header=case,seq,op,dtype,shape,kernel,grid_dim,sm_clock_mhz

@@ -70,6 +70,40 @@ TEST_CASE("output: what cannot be written is refused before any work") {
   CHECK_THROWS_AS(set.open((folder.path / "a").string(), "--csv"), strata::InputError);
 }
 
+TEST_CASE("output: two options may not name one file, however they spell it") {
+  const TemporaryFolder folder;
+  {
+    OutputSet set;
+    CHECK(set.open((folder.path / "a").string(), "--json"));
+    CHECK_THROWS_AS(set.open((folder.path / "." / "a").string(), "--csv"), strata::InputError);
+    CHECK(set.open((folder.path / "b").string(), "--csv"));
+  }
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("output: neither a file that is read nor a place in a folder that is read") {
+  const TemporaryFolder folder;
+  const fs::path runs = folder.path / "runs";
+  fs::create_directory(runs);
+  std::ofstream(folder.path / "base.yaml") << "old";
+  const auto refused = [&](const fs::path& output, const fs::path& input) {
+    try {
+      strata::app::refuse_overwriting_inputs({{output.string(), "--out"}}, {"", input.string()});
+      return false;
+    } catch (const strata::InputError&) {
+      return true;
+    }
+  };
+  CHECK(refused(folder.path / "." / "base.yaml", folder.path / "base.yaml"));
+  CHECK(refused(runs / "new.csv", runs));
+  CHECK(refused(runs / "deeper" / "new.csv", fs::absolute(runs)));
+  CHECK(refused(runs, runs));
+  CHECK_FALSE(refused(runs / ".." / "new.csv", runs));
+  CHECK_FALSE(refused(folder.path / "runs.csv", runs));
+  CHECK_FALSE(refused("-", runs));
+  CHECK_FALSE(refused("", "."));
+}
+
 TEST_CASE("output: a full device is an input error") {
   OutputFile out("/dev/full");
   CHECK_THROWS_AS(out.write("x"), strata::InputError);
