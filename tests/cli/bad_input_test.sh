@@ -260,6 +260,10 @@ expect_contradiction ".*a block of 383 threads; the kernel's own 384 are simulat
   "gemm,bf16,\"256,256,256,TN\",$nvjet,383x1x1,"
 expect_contradiction ".*a cluster of 1x1x1 CTAs; the kernel's own .* is simulated" block_dim,cluster_dim \
   "gemm,bf16,\"256,256,256,TN\",$nvjet,,1x1x1"
+expect_contradiction ".*a shape of layout NN; the TN of the kernel's name is simulated" block_dim,cluster_dim \
+  "gemm,bf16,\"256,256,256,NN\",$nvjet,,"
+expect_contradiction ".*a grid of 131 CTAs; the kernel's own 130 are simulated" grid_dim \
+  "gemm,bf16,\"4096,4096,4096,TN\",$nvjet,131x1x1"
 put "case,seq,op,dtype,shape,kernel\na,1,gemm,foo,\"256,256,256,TN\",$nvjet\n"
 expect_done predict --in in.csv --out foo.csv
 grep -q "'foo' is not a data type; expected one of fp64" foo.csv || fail "dtype 'foo' is taken: $(cat foo.csv)"

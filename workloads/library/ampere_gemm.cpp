@@ -141,6 +141,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built = name.simt ? make_sgemm(row, target, name) : make_tensor(row, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
+  note_overruled_cells(row, name.layout, name.input, built);
   return built;
 }
 

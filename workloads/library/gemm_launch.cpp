@@ -134,6 +134,26 @@ BuiltKernel build_gemm(const GemmMmaSyncConfig& config, const TargetFacts& targe
   return built;
 }
 
+void note_overruled_cells(const LaunchRow& row, const std::string& layout, DataType input, BuiltKernel& built) {
+  if (row.op == kAttention) {
+    return;  // an attention's cells are not those of its products, which may run in fp32
+  }
+  GemmProblem named;
+  GemmProblem given;
+  const GemmCells cells = parse_gemm_shape(row.shape);
+  if (cells.names_layout && parse_gemm_layout(layout, named) && parse_gemm_layout(cells.layout, given) &&
+      named.layout() != given.layout()) {
+    built.warning =
+        fmt::format("a shape of layout {}; the {} of the kernel's name is simulated", given.layout(), named.layout());
+    return;
+  }
+  const auto plain = [](DataType type) { return type == DataType::kTf32 ? DataType::kFp32 : type; };
+  if (!row.dtype.empty() && plain(parse_data_type(row.dtype)) != plain(input)) {
+    built.warning =
+        fmt::format("operands of {}; the {} of the kernel's name is simulated", row.dtype, to_string(input));
+  }
+}
+
 void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& built) {
   for (const std::string& word : words) {
     built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));

@@ -46,6 +46,9 @@ void spread_lanes(GemmSimtConfig& config);
 /// Notes the words of a kernel's name that its parser does not understand.
 void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& built);
 
+/// Warns where the row's layout or type of operands is not that of the kernel's name, which is simulated.
+void note_overruled_cells(const LaunchRow& row, const std::string& layout, DataType input, BuiltKernel& built);
+
 /// Throws UnsupportedError when the row's grid has another number of CTAs than the generator.
 void expect_ctas(const LaunchRow& row, const Launch& launch);
 

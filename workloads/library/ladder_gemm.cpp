@@ -47,6 +47,8 @@ BuiltKernel built_from(std::unique_ptr<TraceSource> source, std::string descript
   built.source = std::move(source);
   built.description = std::move(description);
   expect_ctas(row, built.source->launch());
+  const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
+  note_overruled_cells(row, name.layout, name.type, built);
   return built;
 }
 
@@ -235,6 +237,7 @@ BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
   built.source = make_gemm_tma(c, target);
   built.description = describe_gemm_tma(c);
   if (row.op == "gemm_beta") built.notes.push_back("reading C for beta is not modelled");
+  note_overruled_cells(row, name.layout, name.type, built);
   return built;
 }
 

@@ -39,6 +39,7 @@ BuiltKernel make_plain_gemm(const LaunchRow& row, const TargetFacts& target) {
   built.source = make_gemm_plain(c, target);
   built.description = fmt::format("{} {}x{}", name.rung, name.tile_m, name.tile_n);
   expect_ctas(row, built.source->launch());
+  note_overruled_cells(row, name.layout, DataType::kFp32, built);
   return built;
 }
 
@@ -70,6 +71,7 @@ BuiltKernel make_ladder_gemv(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.source = make_gemv(c);
   built.description = fmt::format("gemv of {} x {}", c.n, c.k);
+  note_overruled_cells(row, std::string(words[4]), *type, built);
   return built;
 }
 

@@ -163,7 +163,9 @@ BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
-  note_unknown_words(parse_nvjet_name(config.name).unknown, built);
+  const NvjetName name = parse_nvjet_name(config.name);
+  note_unknown_words(name.unknown, built);
+  note_overruled_cells(row, name.layout, name.input, built);
   return built;
 }
 

@@ -117,7 +117,8 @@ void check_cells(const LaunchRow& row, const TargetFacts& target) {
   }
 }
 
-/// Where the block or the cluster of a row is not that of the kernel which its name and shape describe: which one held.
+/// Where the grid, block or cluster of a row is not that of the kernel which its name and shape describe: which one
+/// held. Families that take the row's grid, or refuse one that does not fit, have the same.
 std::string overruled_dims(const LaunchRow& row, const FamilyParser& family, const Launch& launch) {
   if (row.block && row.block->count() != launch.block.count()) {
     return fmt::format("a block of {} threads; the kernel's own {} are simulated", row.block->count(),
@@ -126,6 +127,9 @@ std::string overruled_dims(const LaunchRow& row, const FamilyParser& family, con
   if (family.names_cluster && row.cluster && *row.cluster != launch.cluster) {
     return fmt::format("a cluster of {}x{}x{} CTAs; the kernel's own {}x{}x{} is simulated", row.cluster->x,
                        row.cluster->y, row.cluster->z, launch.cluster.x, launch.cluster.y, launch.cluster.z);
+  }
+  if (row.grid && row.grid->count() != launch.num_ctas()) {
+    return fmt::format("a grid of {} CTAs; the kernel's own {} are simulated", row.grid->count(), launch.num_ctas());
   }
   return {};
 }

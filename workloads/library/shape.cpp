@@ -88,6 +88,7 @@ GemmCells parse_gemm_shape(const std::string& shape) {
       cells.fail(fmt::format("has layout '{}', none of NN, NT, TN, TT", last));
     }
     out.layout = std::string(last);
+    out.names_layout = true;
   }
   return out;
 }

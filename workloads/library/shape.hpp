@@ -13,6 +13,7 @@ struct GemmCells {
   std::int64_t k = 0;
   std::string layout;  ///< "TN", ...
   std::int64_t batch = 1;
+  bool names_layout = false;  ///< false: the shape ends with K, and TN is assumed
 };
 
 struct AttentionCells {

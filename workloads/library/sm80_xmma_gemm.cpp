@@ -108,6 +108,7 @@ BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
   expect_ctas(row, built.source->launch());
   built.description = fmt::format("sum of {} parts of {} x {}", config.splits, config.m, config.n);
   if (slices <= 1) built.notes.push_back(fmt::format("{} parts assumed", config.splits));
+  note_overruled_cells(row, name.layout, name.input, built);
   return built;
 }
 
@@ -117,6 +118,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built = name.ffma ? make_ffma(row, target, name) : make_tensor(row, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
+  note_overruled_cells(row, name.layout, name.input, built);
   return built;
 }
 

@@ -88,6 +88,20 @@ TEST_CASE("launch cells that the kernel or the GPU rules out are warned of or re
   CHECK(warning(row_with([](LaunchRow& row) {
           row.cluster = Dim3{1, 2, 1};
         })) == "a cluster of 1x2x1 CTAs; the kernel's own 2x1x1 is simulated");
+  CHECK(warning(row_with([](LaunchRow& row) { row.grid = Dim3{2, 66, 1}; })).empty());
+  // A CTA short of a whole cluster; more CTAs than there are tiles.
+  CHECK(warning(row_with([](LaunchRow& row) {
+          row.grid = Dim3{131, 1, 1};
+        })) == "a grid of 131 CTAs; the kernel's own 130 are simulated");
+  CHECK(warning(row_with([](LaunchRow& row) {
+          row.grid = Dim3{2, 6600, 1};
+        })) == "a grid of 13200 CTAs; the kernel's own 512 are simulated");
+  CHECK(warning(row_with([](LaunchRow& row) { row.shape = "4096,4096,4096,nn"; })) ==
+        "a shape of layout NN; the TN of the kernel's name is simulated");
+  CHECK(warning(row_with([](LaunchRow& row) { row.shape = "4096,4096,4096"; })).empty());
+  CHECK(warning(row_with([](LaunchRow& row) { row.dtype = "bf16"; })).empty());
+  CHECK(warning(row_with([](LaunchRow& row) { row.dtype = "fp8"; })) ==
+        "operands of fp8; the bf16 of the kernel's name is simulated");
 
   CHECK(test::unsupported_reason(row_with([](LaunchRow& row) { row.dtype = "foo"; })).find("expected one of fp64") !=
         std::string::npos);

@@ -28,6 +28,19 @@ TEST_CASE("sm90 xmma: warpgroups share a tile or take turns", "[workloads][xmma]
   CHECK_THAT(description("64x128x32", "1x1x1"), Catch::Contains("8 stages, ping-pong"));
 }
 
+TEST_CASE("sm90 xmma: the launch's cluster lies along N in x and along M in y", "[workloads][xmma]") {
+  LaunchRow launch = row(kernel("f32f32_tf32f32", "256x128x32", "2x1x1"), "2048,2048,2048");
+  const auto with_cluster = [&](const Dim3& cluster) {
+    launch.cluster = cluster;
+    return resolve_launch(launch, test::hopper_facts()).description;
+  };
+  CHECK_THAT(with_cluster({2, 1, 1}), Catch::Contains("cluster 1x2"));
+  CHECK_THAT(with_cluster({1, 2, 1}), Catch::Contains("cluster 2x1"));
+  CHECK_THAT(with_cluster({2, 2, 1}), Catch::Contains("cluster 2x2"));
+  launch.cluster = Dim3{1, 1, 2};
+  CHECK_THAT(test::unsupported_reason(launch), Catch::Contains("a cluster of 1x1x2 CTAs"));
+}
+
 TEST_CASE("sm90 xmma: launch columns may be empty, other types build", "[workloads][xmma]") {
   const BuiltKernel built =
       resolve_launch(row(kernel("f32f32_tf32f32", "256x128x32", "2x1x1"), "2048,2048,2048"), test::hopper_facts());
