@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/app/kernel_options.hpp"
 #include "workloads/library/resolve.hpp"
@@ -16,8 +17,15 @@ namespace strata::app {
 /// kernel is named rather than chosen for an operator, the operator.
 void refuse_ignored_options(const KernelChoice& choice, bool kernel_is_named);
 
-/// Throws InputError when no family knows the name, the kernel does not fit the shape, or its name says another dtype
-/// or layout than the command line.
+/// Throws InputError where the sub-command names a generator, which leaves --kernel auto nothing to choose among.
+void expect_open_generator(const KernelChoice& choice);
+
+/// The sub-command of `run` whose operator kernels of a family (family_of()) compute; empty for an unknown one.
+[[nodiscard]] std::string command_of_family(std::string_view family);
+
+/// Throws InputError when no family knows the name, the kernel computes another operator than the sub-command or runs
+/// on another generator than it names, does not fit the shape, or its name says another dtype or layout than the
+/// command line.
 [[nodiscard]] BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& kernel_name,
                                                const TargetFacts& target);
 

@@ -103,6 +103,7 @@ void check_options(const RunOptions& options) {
   require_with(options.verbose, "--verbose", options.library_kernel == kChoose, "--kernel auto");
   if (names_kernel && options.kernel.spec != nullptr) {
     refuse_ignored_options(options.kernel, options.library_kernel != kChoose);
+    if (options.library_kernel == kChoose) expect_open_generator(options.kernel);
   }
 }
 

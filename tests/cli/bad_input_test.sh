@@ -67,6 +67,26 @@ expect_error 2 "--json does not go with --auto" validate --data x.csv --auto --j
 
 expect_error 2 "--kernel: nvjet: the name says bf16, --dtype says fp8" run gemm "${small[@]}" --kernel $nvjet --dtype fp8
 expect_error 2 "the name says layout TN, --layout says NN" run gemm "${small[@]}" --kernel $nvjet --layout NN
+
+# A sub-command runs no other's kernel: neither another generator's nor another operator's.
+expect_error 2 "--kernel: is a kernel of gemm_tma_wgmma, not of gemm_mma_sync; expected .strata run gemm_tma_wgmma. or" \
+  run gemm_mma_sync "${small[@]}" --kernel $nvjet
+expect_error 2 "is a kernel of gemm_tma_wgmma, not of gemm_simt" run gemm_simt "${small[@]}" --dtype bf16 --kernel $nvjet
+expect_error 2 "is a kernel of gemm_simt, not of gemm_tma_wgmma" \
+  run gemm_tma_wgmma "${small[@]}" --kernel ampere_sgemm_64x32_sliced1x4_tn
+expect_done run gemm_tma_wgmma "${small[@]}" --kernel $nvjet
+expect_done run gemm "${small[@]}" --kernel ampere_sgemm_64x32_sliced1x4_tn
+softmax='void (anonymous namespace)::softmax_warp_forward<float, float, float, 6, false, false>(float*, float const*)'
+expect_error 2 "--kernel: is a kernel of nvjet, not of rowwise; expected .strata run gemm." \
+  run rowwise --rows 64 --cols 64 --kernel $nvjet
+expect_error 2 "a kernel of nvjet, not of flash_attention; expected .strata run gemm." \
+  run flash_attention --heads 2 --q-len 64 --kernel $nvjet
+expect_error 2 "a kernel of softmax, not of gemm; expected .strata run rowwise." run gemm "${small[@]}" --kernel "$softmax"
+expect_error 2 "a kernel of softmax, not of elementwise; expected .strata run rowwise." \
+  run elementwise --rows 64 --cols 64 --kernel "$softmax"
+expect_error 2 "--kernel: auto chooses among .* not of gemm_mma_sync alone; expected .strata run gemm." \
+  run gemm_mma_sync "${small[@]}" --kernel auto
+
 add='void at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >()'
 expect_error 2 "--inputs: does not go with --kernel" run elementwise --rows 64 --cols 64 --inputs 2 --kernel "$add"
 expect_error 2 "the name says bf16, --dtype says fp32" run elementwise --rows 64 --cols 64 --dtype fp32 --kernel "$add"
