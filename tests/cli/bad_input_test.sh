@@ -59,6 +59,8 @@ expect_error 2 "--kernel does not go with --trace" run --trace x.trace --kernel 
 expect_error 2 "--verbose needs --kernel auto" run gemm "${small[@]}" --verbose
 expect_error 2 "--pipelined: is an option of --algorithm wgmma" \
   run flash_attention --heads 2 --q-len 64 --algorithm mma --pipelined off
+expect_error 2 "--cluster-m: is an option of gemm_tma_wgmma; gemm_mma_sync runs here: the target has no wgmma" \
+  run gemm "${small[@]}" --cluster-m 2 --gpu a100-sxm4-80gb
 expect_error 2 "--stages: is an option of --copy async" run gemm_simt "${small[@]}" --copy registers --stages 4
 expect_error 2 "--split-reduction: needs --split-k above 1" run gemm_simt "${small[@]}" --split-reduction inplace
 expect_error 2 "--only needs --microbench" validate --data x.csv --only latency

@@ -175,6 +175,18 @@ std::vector<OptionSpec> joined(std::vector<OptionSpec> first, const std::vector<
 
 std::vector<OptionSpec> tma_specs() { return joined(gemm_problem_options(), tma_options()); }
 
+/// The same with a word on those that gemm_mma_sync does not have.
+std::vector<OptionSpec> gemm_specs() {
+  std::vector<OptionSpec> specs = tma_specs();
+  const std::vector<OptionSpec> known = gemm_mma_sync_spec().options;
+  for (OptionSpec& option : specs) {
+    if (std::none_of(known.begin(), known.end(), [&](const OptionSpec& o) { return o.name == option.name; })) {
+      option.help += "; only where gemm_tma_wgmma runs (Hopper, operands that the TMA can load)";
+    }
+  }
+  return specs;
+}
+
 BuiltKernel make_tma(const KernelOptions& options, const TargetFacts& target) {
   return build_tma(options, target, tma_specs());
 }
@@ -188,17 +200,46 @@ bool tma_can_load(const GemmProblem& p) {
          (p.a_k_contiguous || aligned(p.m)) && (p.b_k_contiguous || aligned(p.n));
 }
 
+/// Why `gemm` falls back to mma.sync; empty when it does not.
+std::string reason_for_mma_sync(const GemmProblem& p, const TargetFacts& target) {
+  if (!target.has_tma || !target.has_wgmma) {
+    return "the target has no wgmma";
+  }
+  if (tma_can_load(p)) {
+    return {};
+  }
+  const bool sixteen_bit = p.input == DataType::kFp16 || p.input == DataType::kBf16;
+  if (!sixteen_bit && !(p.a_k_contiguous && p.b_k_contiguous)) {
+    return fmt::format("wgmma takes {} operands in layout TN alone", to_string(p.input));
+  }
+  return "rows are not aligned for the TMA";
+}
+
+/// The options of gemm_tma_wgmma that gemm_mma_sync does not have are not ignored.
+void refuse_unused(OptionReader& reader, const std::vector<OptionSpec>& specs, const std::string& reason) {
+  const std::vector<OptionSpec> known = gemm_mma_sync_spec().options;
+  for (const OptionSpec& option : specs) {
+    const bool has = std::any_of(known.begin(), known.end(), [&](const auto& o) { return o.name == option.name; });
+    if (reader.given(option.name) && !has) {
+      reader.problem(option.name, fmt::format("is an option of gemm_tma_wgmma; gemm_mma_sync runs here: {}", reason));
+    }
+  }
+}
+
 BuiltKernel make_gemm(const KernelOptions& options, const TargetFacts& target) {
   const std::vector<OptionSpec> specs = tma_specs();
   OptionReader reader(options, specs);
   const GemmProblem problem = read_gemm_problem(reader);
+  const std::string reason = reason_for_mma_sync(problem, target);
+  if (!reason.empty() && reader.ok()) {
+    refuse_unused(reader, specs, reason);
+  }
   reader.finish();
-  if (target.has_tma && target.has_wgmma && tma_can_load(problem)) {
+  if (reason.empty()) {
     return build_tma(options, target, specs);
   }
   BuiltKernel built = gemm_mma_sync_spec().make(options, target);
-  built.notes.insert(built.notes.begin(), target.has_wgmma ? "chose gemm_mma_sync: rows are not aligned for the TMA"
-                                                           : "chose gemm_mma_sync: the target has no wgmma");
+  built.notes.insert(built.notes.begin(), "chose gemm_mma_sync: " + reason);
   return built;
 }
 
@@ -273,7 +314,7 @@ GemmProblem read_gemm_problem(OptionReader& reader) {
 
 KernelSpec gemm_spec() {
   return {"gemm", "C = A B on tensor cores, by the kernel that suits the target (gemm_tma_wgmma or gemm_mma_sync)",
-          tma_specs(), make_gemm};
+          gemm_specs(), make_gemm};
 }
 
 KernelSpec gemm_tma_wgmma_spec() {

@@ -9,9 +9,7 @@
 
 namespace strata {
 
-namespace {
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+std::size_t word_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -27,19 +25,24 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-}  // namespace
-
-std::string nearest_word(std::string_view word, std::span<const std::string> candidates) {
-  std::string best;
+std::string nearest_hint(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kFewEdits = 2;
+  const auto hint = [](const std::string& candidate) { return fmt::format("; did you mean '{}'?", candidate); };
+  const std::string* best = nullptr;
   std::size_t best_distance = std::numeric_limits<std::size_t>::max();
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
+    if (word.size() >= 2 && candidate.starts_with(word)) {
+      return hint(candidate);
+    }
+    const std::size_t distance = word_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
-      best = candidate;
+      best = &candidate;
     }
   }
-  return best;
+  const bool near =
+      best != nullptr && best_distance < best->size() && best_distance <= std::max(kFewEdits, best->size() / 3);
+  return near ? hint(*best) : std::string{};
 }
 
 OptionReader::OptionReader(const KernelOptions& options, std::span<const OptionSpec> specs)
@@ -50,7 +53,7 @@ OptionReader::OptionReader(const KernelOptions& options, std::span<const OptionS
   }
   for (const auto& [name, value] : options_) {
     if (spec(name) == nullptr) {
-      problem(name, fmt::format("unknown option; did you mean '{}'?", nearest_word(name, names)));
+      problem(name, fmt::format("unknown option{}", nearest_hint(name, names)));
     }
   }
 }
@@ -125,8 +128,7 @@ std::string OptionReader::choice(const std::string& name, std::initializer_list<
   for (const std::string& word : words) {
     list += (list.empty() ? "" : ", ") + word;
   }
-  problem(name, fmt::format("'{}' is not known; expected one of {}; did you mean '{}'?", value, list,
-                            nearest_word(value, words)));
+  problem(name, fmt::format("'{}' is not known; expected one of {}{}", value, list, nearest_hint(value, words)));
   return words.front();
 }
 

@@ -55,7 +55,11 @@ class OptionReader {
   std::vector<Diagnostic> problems_;
 };
 
-/// The candidate with the smallest edit distance to `word`; empty when `candidates` is.
-[[nodiscard]] std::string nearest_word(std::string_view word, std::span<const std::string> candidates);
+/// Insertions, deletions and substitutions that turn `a` into `b`.
+[[nodiscard]] std::size_t word_distance(std::string_view a, std::string_view b);
+
+/// "; did you mean 'X'?" with the candidate that begins with `word` or takes the fewest edits; nothing when none is
+/// near.
+[[nodiscard]] std::string nearest_hint(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace strata

@@ -86,22 +86,21 @@ std::string identifier_of(const std::string& canonical) {
   return colon == std::string::npos ? text : text.substr(colon + 2);
 }
 
+/// The family whose names begin most nearly as this one; null when no more than two letters of three agree.
 const FamilyParser* nearest_family(const std::string& canonical) {
-  std::vector<std::string> stems;
+  const std::string name = identifier_of(canonical);
+  const FamilyParser* best = nullptr;
+  double least = 1.0 / 3;
   for (const FamilyParser& family : kernel_families()) {
-    stems.emplace_back(family.stem[0] == '\0' ? family.family : family.stem);
-  }
-  std::size_t longest = 0;
-  for (const std::string& stem : stems) {
-    longest = std::max(longest, stem.size());
-  }
-  const std::string best = nearest_word(identifier_of(canonical).substr(0, longest), stems);
-  for (std::size_t i = 0; i < stems.size(); ++i) {
-    if (stems[i] == best) {
-      return &kernel_families()[i];
+    const std::string_view stem = family.stem[0] == '\0' ? family.family : family.stem;
+    const double share =
+        static_cast<double>(word_distance(name.substr(0, stem.size()), stem)) / static_cast<double>(stem.size());
+    if (share < least) {
+      least = share;
+      best = &family;
     }
   }
-  return nullptr;
+  return best;
 }
 
 /// Throws UnsupportedError, or InputError for a word that is no data type, where a launch's cells rule out that this
@@ -168,8 +167,8 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
       throw UnsupportedError(fmt::format("kernel '{}': {}", identifier_of(canonical), reason));
     }
     const FamilyParser* nearest = nearest_family(canonical);
-    throw UnsupportedError(fmt::format("kernel '{}' is of no known family; the nearest is {}", identifier_of(canonical),
-                                       nearest == nullptr ? "none" : nearest->family));
+    throw UnsupportedError(fmt::format("kernel '{}' is of no known family{}", identifier_of(canonical),
+                                       nearest == nullptr ? "" : fmt::format("; the nearest is {}", nearest->family)));
   }
   try {
     check_cells(row, target);

@@ -48,6 +48,29 @@ TEST_CASE("gemm: rows that the TMA cannot load are left to mma.sync", "[workload
   CHECK(ragged.source->launch().family == "gemm_mma_sync");
 }
 
+TEST_CASE("gemm: options of clusters are refused where mma.sync runs, with the reason", "[workloads][options]") {
+  const auto message = [](KernelOptions options, const TargetFacts& target) {
+    options.insert({{"m", "256"}, {"n", "256"}});
+    try {
+      (void)spec("gemm").make(options, target);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string{};
+  };
+  for (const char* option : {"cluster-m", "cluster-n", "multicast", "consumers", "wgmma-rows", "serpentine"}) {
+    CHECK_THAT(message({{"k", "256"}, {option, "1"}}, test::ampere_facts()),
+               Catch::Contains(option) && Catch::Contains("an option of gemm_tma_wgmma") &&
+                   Catch::Contains("gemm_mma_sync runs here: the target has no wgmma"));
+  }
+  CHECK_THAT(message({{"k", "257"}, {"cluster-m", "1"}}, test::hopper_facts()),
+             Catch::Contains("rows are not aligned for the TMA"));
+  CHECK_THAT(message({{"k", "256"}, {"cluster-m", "1"}, {"dtype", "fp8"}, {"layout", "NN"}}, test::hopper_facts()),
+             Catch::Contains("wgmma takes fp8 operands in layout TN alone"));
+  CHECK(message({{"k", "256"}, {"cluster-m", "1"}}, test::hopper_facts()).empty());
+  CHECK(message({{"k", "256"}, {"raster-group", "2"}}, test::ampere_facts()).empty());
+}
+
 TEST_CASE("gemm: few rows get a tile of few rows", "[workloads][options]") {
   const BuiltKernel decode = spec("gemm").make({{"m", "8"}, {"n", "8192"}, {"k", "8192"}}, test::hopper_facts());
   CHECK(decode.description.find("tile 8x") == 0);

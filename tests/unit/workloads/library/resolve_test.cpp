@@ -127,6 +127,12 @@ TEST_CASE("nvjet: other tiles, clusters and layouts of the grammar build", "[wor
 }
 
 TEST_CASE("launches that cannot be simulated say why in words", "[workloads][library]") {
+  for (const char* name : {"my_mystery_kernel", "x", "gather_kernel", "conv2d_forward"}) {
+    CHECK(test::unsupported_reason(gemm_row(name, "8,8,8,TN")) ==
+          std::string("kernel '") + name + "' is of no known family");
+  }
+  CHECK(test::unsupported_reason(gemm_row("nvjet_sm100_tst_64x8", "8,8,8,TN")).find("the nearest is nvjet") !=
+        std::string::npos);
   CHECK(test::unsupported_reason(gemm_row("nvjte_sm90_tst_64x8", "8,8,8,TN")).find("the nearest is nvjet") !=
         std::string::npos);
   CHECK(test::unsupported_reason(gemm_row("", "8,8,8,TN")).find("missing") != std::string::npos);
