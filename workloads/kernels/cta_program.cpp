@@ -44,10 +44,13 @@ Range range_of(const Launch& launch, const CtaTile& t, std::uint64_t cta, std::u
   Range r;
   const std::uint32_t rows = t.rows == 1 ? 1 : t.rows / groups;
   const std::uint64_t trip_cols = t.trip_cols == 0 && t.trip_rows == 0 ? t.cols : t.trip_cols;
-  r.first_row = coordinate(launch, cta, t.row_axis) * t.rows + trip * t.trip_rows + (t.rows == 1 ? 0 : group * rows);
+  const std::uint64_t z = t.row_parts > 1 || t.z_rows != 0 ? coordinate(launch, cta, CtaAxis::kZ) : 0;
+  const std::uint64_t block = coordinate(launch, cta, t.row_axis) * t.row_parts + z % t.row_parts;
+  r.first_row = block * t.rows + trip * t.trip_rows + (t.rows == 1 ? 0 : group * rows);
   r.first_col = coordinate(launch, cta, t.col_axis) * t.cols + trip * trip_cols;
   if (r.first_row < t.rows_total) r.rows = std::min<std::uint64_t>(rows, t.rows_total - r.first_row);
   if (r.first_col < t.cols_total) r.cols = std::min(t.cols, t.cols_total - r.first_col);
+  r.first_row += z / t.row_parts * t.z_rows;
   r.share = static_cast<double>(r.rows) / rows * static_cast<double>(ceil_div(r.cols, t.warp_cols)) /
             static_cast<double>(ceil_div(t.cols, t.warp_cols));
   return r;

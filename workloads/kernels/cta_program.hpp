@@ -19,6 +19,8 @@ struct CtaTile {
   std::uint32_t rows = 1;             ///< rows of a CTA
   std::uint64_t rows_total = 1;       ///< rows of the tensor
   CtaAxis row_axis = CtaAxis::kX;     ///< CTA coordinate that counts blocks of rows
+  std::uint32_t row_parts = 1;        ///< CTAs along z that share a block, each with `rows` of it
+  std::uint64_t z_rows = 0;           ///< rows from one of the tensors along z to the next, `row_parts` CTAs each
   std::uint64_t cols = 1;             ///< columns of a trip
   std::uint64_t cols_total = 1;       ///< columns of a row
   CtaAxis col_axis = CtaAxis::kNone;  ///< CTA coordinate that counts blocks of columns; kNone: each CTA starts at 0

@@ -30,7 +30,8 @@ CtaStep code_step(double instructions, std::uint32_t warps, bool waits) {
 }  // namespace
 
 std::unique_ptr<TraceSource> make_tile_split_sum(const TileSplitSumConfig& c) {
-  if (c.m == 0 || c.n == 0 || c.splits == 0 || c.warps == 0 || c.tile_m * c.tile_n == 0) {
+  if (c.m == 0 || c.n == 0 || c.splits == 0 || c.warps == 0 || c.tile_m * c.tile_n == 0 || c.parts == 0 ||
+      c.tile_m % c.parts != 0) {
     throw ModelBug("tile split sum: inconsistent configuration");
   }
   CtaProgram p;
@@ -43,18 +44,20 @@ std::unique_ptr<TraceSource> make_tile_split_sum(const TileSplitSumConfig& c) {
   l.name = c.name;
   l.family = "tile_split_sum";
   l.grid = Dim3{static_cast<std::uint32_t>(ceil_div(c.m, c.tile_m)),
-                static_cast<std::uint32_t>(ceil_div(c.n, c.tile_n)), c.batch};
+                static_cast<std::uint32_t>(ceil_div(c.n, c.tile_n)), c.parts * c.batch};
   l.block = Dim3{c.warps * kLanes, 1, 1};
   l.registers_per_thread = c.registers;
   l.smem_dynamic_bytes = c.smem_bytes;
   l.work.compulsory_read_bytes = static_cast<double>(matrix * c.splits);
   l.work.compulsory_write_bytes = static_cast<double>(elements * bits / 8);
   l.work.fp32_flops = static_cast<double>(elements * c.splits);
-  const double results = static_cast<double>(c.tile_m) * c.tile_n / (c.warps * kLanes);
+  const double results = static_cast<double>(c.tile_m) * c.tile_n / (c.parts * c.warps * kLanes);
   l.code_bytes = kInstructionBytes * rounded(kBefore + kSplit + kBehind + (2 + kBehindResult) * results);
   CtaLoop tile;
-  tile.tile.rows = c.tile_m;
+  tile.tile.rows = c.tile_m / c.parts;
+  tile.tile.row_parts = c.parts;
   tile.tile.rows_total = c.m;
+  tile.tile.z_rows = c.m;
   tile.tile.row_axis = CtaAxis::kX;
   tile.tile.cols = c.tile_n;
   tile.tile.cols_total = c.n;

@@ -1,4 +1,5 @@
-/// The sum of split-K's partial tiles as cuBLAS's xmma kernels do it: a CTA of the GEMM's shape for every tile of C.
+/// The sum of split-K's partial tiles as cuBLAS's xmma kernels do it: CTAs of the GEMM's shape for every tile of C, a
+/// part of its rows each.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct TileSplitSumConfig {
   std::uint32_t tile_m = 32;  ///< tiles along M are the grid's x, along N its y
   std::uint32_t tile_n = 32;
   std::uint32_t warps = 2;
+  std::uint32_t parts = 1;            ///< CTAs along z that share a tile, a divisor of its rows
   DataType output = DataType::kFp32;  ///< partials are fp32
   std::uint32_t registers = 72;
   std::uint32_t smem_bytes = 0;

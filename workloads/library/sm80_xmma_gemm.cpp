@@ -84,9 +84,12 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const X
   return build_gemm(config, target);
 }
 
-/// execute_split_k_kernel: adds up what the slices of the GEMM before it left, as many as that grid's z says.
+/// execute_split_k_kernel: adds up what the slices of the GEMM before it left, as many as that grid's z says. A CTA
+/// adds up 32 rows for each warp along M, its own z counts those of a tile: 1, 2, 2, 4, 2 and 2 with tiles of 32x32,
+/// 64x64, 128x64, 256x64, 128x128 and 256x128 and 1, 1, 2, 2, 2 and 4 such warps (cuBLAS 13.0).
 BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
   constexpr std::uint32_t kAssumedSplits = 4;
+  constexpr std::uint32_t kWarpRows = 32;
   const GemmProblem problem = gemm_problem_of(row, name.layout, name.input, name.output);
   GemmCtaConfig resources;
   take_resources(row, resources);
@@ -99,6 +102,11 @@ BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
   config.tile_m = name.tile[0];
   config.tile_n = name.tile[1];
   config.warps = warps_of(row, std::max(1U, name.warps[0]) * std::max(1U, name.warps[1]));
+  config.parts = std::max(1U, config.tile_m / (kWarpRows * std::max(1U, name.warps[0])));
+  if (row.grid && row.grid->z % config.batch == 0) config.parts = std::max(1U, row.grid->z / config.batch);
+  if (config.tile_m % config.parts != 0) {
+    throw UnsupportedError(fmt::format("{} CTAs do not divide the {} rows of a tile", config.parts, config.tile_m));
+  }
   config.output = name.output;
   config.registers = row.registers.value_or(config.registers);
   config.smem_bytes = resources.smem_dynamic_bytes;

@@ -83,3 +83,18 @@ TEST_CASE("sm80 xmma: the sum of split-K's parts is a kernel of its own", "[work
   CHECK(totals.stored_sectors == 256 * 256 * 4 / 32);
   CHECK(totals.warp_insts == 128 * 545);
 }
+
+TEST_CASE("sm80 xmma: tall tiles are summed by several CTAs", "[workloads][xmma]") {
+  LaunchRow sum = test::launch_row(
+      "gemm",
+      "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4_alignc4_"
+      "execute_split_k_kernel__5x_cublas",
+      "512,512,512,TN");
+  sum.producer_grid = Dim3{8, 8, 4};
+  const BuiltKernel built = resolve_launch(sum, test::hopper_facts());
+  CHECK(built.source->launch().grid == Dim3{8, 8, 2});  // as recorded
+  const test::TraceTotals totals = test::trace_totals(*built.source);
+  CHECK(totals.delivered_sectors == 4 * 512 * 512 * 4 / 32);
+  CHECK(totals.stored_sectors == 512 * 512 * 4 / 32);
+  CHECK(totals.warp_insts == 512 * 545);
+}
