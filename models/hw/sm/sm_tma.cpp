@@ -19,7 +19,11 @@ struct OobSectors {
   std::uint32_t columns = 0;  ///< of the others: a sector that the tensor ends within is asked for once more
 };
 
-OobSectors oob_sectors_of(const MemoryRef& m) {
+/// What a multicast row asks for beyond the tensor's columns, at least. Measured: 16 to 112 B of 128 B that exist, rows on
+/// a line and at every 16 B off it, bring just what this and multicast_sectors() add up to (docs/model/tma.md).
+constexpr std::uint32_t kMulticastBeyondSectors = 3;
+
+OobSectors oob_sectors_of(const MemoryRef& m, bool multicast) {
   OobSectors oob;
   if (m.pattern != Pattern::kBox || m.row_bytes == 0) {
     return oob;
@@ -31,7 +35,7 @@ OobSectors oob_sectors_of(const MemoryRef& m) {
   if (m.oob_bytes != 0) {
     std::uint64_t end = m.address + m.row_bytes;
     for (std::uint32_t r = 0; r < m.rows; ++r, end += static_cast<std::uint64_t>(m.row_pitch)) {
-      oob.columns += sectors(end % kSectorBytes + m.oob_bytes);
+      oob.columns += std::max(sectors(end % kSectorBytes + m.oob_bytes), multicast ? kMulticastBeyondSectors : 1U);
     }
   }
   return oob;
@@ -99,7 +103,7 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     latency += cycles(t.descriptor_miss_cycles);
   }
   const std::uint16_t mask = cta.cluster == kNoHandle ? std::uint16_t{0} : op.mem.multicast;
-  const OobSectors beyond = oob_sectors_of(op.mem);
+  const OobSectors beyond = oob_sectors_of(op.mem, mask != 0);
   const std::uint32_t oob = beyond.rows + beyond.columns;
   TmaJob job;
   if (const BoxLines box = box_lines(op.mem); box.count > 0) {
