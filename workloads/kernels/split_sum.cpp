@@ -18,12 +18,20 @@ constexpr std::uint32_t kWarpLanes = 32;
 // instructions; one with rows 24 more until its first load, of which a CTA that walks over rows repeats 16 at each
 // visit, 4.6 a split (one more to widen 16-bit parts), and 24 for scaling, conversion and the store. Before the first
 // load stand four constants, each used by the next step; the kernel jumps over the code of the cases it has not: its 96
-// instructions lie on 15 lines.
+// instructions lie on 15 lines. Whether the old result counts (beta) is decided by predicates: the two constants of its
+// address are waited for in any case, after the last four splits. Another is waited for behind the store.
 constexpr double kSplitKEveryWarp = 38;
 constexpr double kSplitKBefore = 8;
 constexpr double kSplitKVisit = 16;
 constexpr double kSplitKAfter = 24;
 constexpr double kSplitKConstants = 4;
+constexpr double kSplitKOldConstants = 2;
+/// Steps that the first visit waits for code behind taken branches, which nobody has fetched: 110 to 220 clk in three
+/// launches with a CTA an SM, the first line apart (stall samples).
+constexpr double kSplitKJumps = 40;
+/// Clocks of a warp alone per instruction, by stall samples of eight launches (Nsight Compute, H200; memory, constants
+/// and fetches left out): 3.6 to 4.5.
+constexpr double kSplitKClocks = 4;
 constexpr std::uint32_t kSplitKQueued = 10;  ///< S2R, LDC and predicated LDG of every warp: they issue as the LSU's do
 constexpr Arithmetic kSplitKAdd{.fma = 1, .alu = 2.6, .mufu = 0, .other = 0, .chain = 1};
 
@@ -132,7 +140,9 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
            static_cast<std::uint32_t>(c.grid_rows == 0 ? blocks : std::min<std::uint64_t>(blocks, c.grid_rows)), 1};
   l.code_bytes = kInstructionBytes * rounded(kSplitKEveryWarp + kSplitKBefore + kSplitKVisit + kSplitKAfter +
                                              c.splits * kSplitKAdd.total());
-  l.constant_lines = 2;  // executed SASS
+  // Executed SASS, by stall samples: two lines through the cache of immediate constants, one again by LDC, whose cache is
+  // another: 86 to 105 clk where it is first read, 24 later.
+  l.constant_lines = 3;
   l.block = Dim3{c.block_cols, c.block_rows, 1};
   l.registers_per_thread = c.registers;
   const std::uint32_t bits = bits_of(c.partial);
@@ -151,7 +161,7 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   setup.tile.cols_total = c.cols;
   setup.tile.col_axis = CtaAxis::kX;
   CtaLoop rows = setup;
-  CtaStep all = arithmetic_step(kSplitKEveryWarp, issue_chain(kSplitKEveryWarp), warps, false);
+  CtaStep all = arithmetic_step(kSplitKEveryWarp, issue_chain(kSplitKEveryWarp, kSplitKClocks), warps, false);
   all.op.smem_read_wavefronts = 4 * warps;
   all.op.pipe = Pipe::kLsu;
   all.op.pipe_work = kSplitKQueued;
@@ -160,7 +170,9 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   p.loops = {setup};
   // Each batch reads a constant for its addresses, and so does the store.
   const CtaStep constant = arithmetic_step(0, kSharedSteps, warps, false);
-  CtaStep scaled = arithmetic_step(kSplitKAfter, 20 + kSharedSteps, warps, false);
+  const CtaStep old = arithmetic_step(0, kSplitKOldConstants * kSharedSteps, warps, false);
+  CtaStep scaled =
+      arithmetic_step(kSplitKAfter, issue_chain(kSplitKAfter, kSplitKClocks) + 2 * kSharedSteps, warps, false);
   scaled.op.smem_read_wavefronts = c.active_wavefronts * warps;
   scaled.op.tensor_insts = warps;
   Arithmetic add = kSplitKAdd;
@@ -171,20 +183,26 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
   for (std::uint64_t first = 0; first < c.rows; first += stride) {
     rows.tile.rows_total = c.rows - first;
     const double before = kSplitKVisit + (first == 0 ? kSplitKBefore : 0);
-    const double constants = first == 0 ? kSplitKConstants * kSharedSteps : 0;
-    rows.steps = {arithmetic_step(before, issue_chain(before) + constants, warps, false)};
+    const double constants = first == 0 ? kSplitKConstants * kSharedSteps + kSplitKJumps : 0;
+    rows.steps = {arithmetic_step(before, issue_chain(before, kSplitKClocks) + constants, warps, false)};
     p.loops.push_back(rows);
     std::uint32_t next = 0;
     for (const std::uint32_t loads : splitk_batches(c.splits)) {
       rows.steps = {constant};
+      if (next == c.splits - c.splits % 4) rows.steps.push_back(old);
       for (std::uint32_t s = 0; s < loads; ++s, ++next) {
         rows.steps.push_back(
             access_step(MemDir::kLoad, partials + next * matrix + first * pitch, bits, pitch, 1, warps));
       }
-      rows.steps.push_back(compute_step(loads * add, warps));
+      Arithmetic sum = loads * add;
+      sum.chain = issue_chain(sum.total(), kSplitKClocks);
+      rows.steps.push_back(compute_step(sum, warps));
       p.loops.push_back(rows);
     }
-    rows.steps = {scaled, access_step(MemDir::kStore, out + first * out_pitch, bits_of(c.output), out_pitch, 1, warps)};
+    rows.steps.clear();
+    if (c.splits % 4 == 0) rows.steps.push_back(old);
+    rows.steps.push_back(scaled);
+    rows.steps.push_back(access_step(MemDir::kStore, out + first * out_pitch, bits_of(c.output), out_pitch, 1, warps));
     p.loops.push_back(rows);
   }
   return make_cta_program(std::move(p));
