@@ -45,12 +45,14 @@ struct GemmCtaCosts {
   std::uint32_t per_k_tile = 11;             ///< wait, barrier, ring and loop arithmetic
   std::uint32_t per_k_step = 4;              ///< fragment addresses of one instruction's K
   std::uint32_t per_load_tenths = 40;        ///< address step and predicate beside each LDGSTS or LDG, in tenths
+  std::uint32_t epilogue = 0;                ///< between the main loop and the first row of C
   std::uint32_t per_element_tenths = 35;     ///< of the epilogue, per accumulator of a thread, in tenths
   std::uint32_t epilogue_conflict_ways = 1;  ///< bank conflicts of the staging of C
   std::uint32_t uncounted_tensor = 0;        ///< tensor-pipe instructions of a warp that are no multiply-add
   /// Shared-memory wavefronts, in tenths, of a cp.async that turns its tile: its sectors fill rows of their own.
   std::uint32_t turned_copy_tenths = 0;
-  std::uint32_t void_reads_tenths = 0;  ///< LDS without effect (predicated off) that each 16 B of a lane's copies bring
+  /// LDS without effect (predicated off) of a K tile, a wavefront each, where cp.async fills cost none beside them.
+  std::uint32_t void_reads = 0;
 };
 
 struct GemmCtaConfig {

@@ -344,16 +344,16 @@ Wait GemmCtaPlan::tile_arrived() const {
 
 std::uint32_t GemmCtaPlan::overhead_per_k_tile(std::uint32_t k_steps) const {
   const std::uint32_t loads = load_a.pipe_work + load_b.pipe_work;
-  return config.costs.per_k_tile + config.costs.per_k_step * k_steps + (config.costs.per_load_tenths * loads + 5) / 10;
+  return config.costs.per_k_tile + config.costs.per_k_step * k_steps + (config.costs.per_load_tenths * loads + 5) / 10 +
+         (through_registers ? 0 : config.costs.void_reads);
 }
 
 std::uint32_t GemmCtaPlan::fill_wavefronts() const {
   const std::uint64_t bytes = std::uint64_t{config.tile_m + config.tile_n} * config.tile_k * addresses.a.element_bytes;
-  constexpr std::uint32_t kVectorBytes = 16 * 32 * 10;  // of a warp, in tenths
-  const auto void_reads = u32(bytes / streams * config.costs.void_reads_tenths / kVectorBytes);
   // Narrow copies' wavefronts are counted where they happen.
   const bool narrow = load_a.mem.lane_pitch > load_a.mem.lane_bytes;
-  const std::uint32_t fills = narrow ? 0 : counted_fill_wavefronts(bytes / streams);
+  const std::uint32_t void_reads = config.costs.void_reads * stream_warps;
+  const std::uint32_t fills = narrow || void_reads > 0 ? 0 : counted_fill_wavefronts(bytes / streams);
   return through_registers ? 0 : fills + void_reads + turned_wavefronts;
 }
 

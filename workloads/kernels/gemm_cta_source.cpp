@@ -311,6 +311,12 @@ class GemmCtaSource final : public TraceSource {
       leave_tile(state);
     }
     out[0] = plan_.write_c;
+    if (const std::uint32_t once = plan_.config.costs.epilogue; part == 0 && once > 0) {
+      out[0].issue_slots += once;
+      out[0].pipe_work += once;
+      out[0].warp_insts += once * plan_.stream_warps;
+      out[0].dependent_latency += once_chain(once);
+    }
     out[1] = plan_.read_c;
     out[1].waits[0].count = parts;
     const std::int64_t row = std::int64_t{at.row0} + first;

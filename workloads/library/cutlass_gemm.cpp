@@ -74,12 +74,40 @@ void take_tile(const CutlassName& name, GemmCtaConfig& config) {
   config.copy = name.arch < 80 ? GemmCopy::kRegisters : GemmCopy::kAuto;
   config.stores_pieces = true;
   config.loads_amid = !name.simt;  // SASS of three kernels: 55, 58 and 16 of 128, 128 and 32 HMMA stand before the LDG
-  // An access of the epilogue brings address, predicate and conversion with it: 10.6 instructions an accumulator where
-  // each is stored alone and narrowed, 9.0 where it is not narrowed (executed SASS of three such kernels, cuBLAS 13.0),
-  // 3.5 where eight are stored at once (recorded launches).
-  constexpr std::uint32_t kPerElement = 26;
-  const std::uint32_t per_access = config.problem.output == DataType::kFp32 ? 64 : 80;
-  config.costs.per_element_tenths = kPerElement + per_access / std::clamp(name.align, 1U, 8U);
+}
+
+/// Executed SASS of eight kernels of cuBLAS 13.0: 112 to 150 instructions stand between the loop and the first row of
+/// C. Then an accumulator takes 8.0 and 8.5 where each is stored alone, 9.7 and 10.1 where it is narrowed too, 5.4
+/// where two are stored at once and 2.8 where four are: an access brings address and predicate with it.
+void take_epilogue_costs(const CutlassName& name, GemmCtaConfig& config) {
+  constexpr std::uint32_t kOnce = 125;
+  constexpr std::uint32_t kPerElement = 18;
+  constexpr std::uint32_t kVectorBytes = 16;
+  const std::uint32_t bytes = bits_of(config.problem.output) / 8;
+  const std::uint32_t together = std::clamp(name.align, 1U, kVectorBytes / bytes);
+  const std::uint32_t per_access = bytes == 4 ? 62 : 79;
+  config.costs.epilogue = kOnce;
+  config.costs.per_element_tenths = kPerElement + per_access / together;
+}
+
+/// LDS without effect that the compiler puts before cp.async, three wherever a fragment read stands between them and
+/// those before: as many as their schedule makes, by executed SASS of cuBLAS 13.0 (int8 128x256: by its wavefronts).
+std::uint32_t void_reads_of(const CutlassName& name) {
+  struct Known {
+    std::uint32_t tile_n;
+    std::uint32_t tile_m;
+    std::uint32_t bits;
+    std::uint32_t reads;
+  };
+  constexpr std::array<Known, 4> kKnown{{{128, 64, 8, 24}, {128, 256, 8, 15}, {128, 128, 16, 33}, {128, 256, 16, 45}}};
+  constexpr std::uint32_t kPerStep = 7;  // theirs, on average: all have four steps
+  for (const Known& k : kKnown) {
+    if (k.tile_n == name.tile_n && k.tile_m == name.tile_m && k.bits == bits_of(name.input) &&
+        name.tile_k == 4 * name.mma_k) {
+      return k.reads;
+    }
+  }
+  return kPerStep * static_cast<std::uint32_t>(ceil_div(name.tile_k, std::max(1U, name.mma_k)));
 }
 
 /// Instructions of copies narrower than 16 B, by executed SASS (cuBLAS 13.0). The predicates of all copies are worked
@@ -93,20 +121,20 @@ void take_copy_costs(const CutlassName& name, std::uint32_t warps, GemmCtaConfig
   GemmCtaCosts& costs = config.costs;
   if (config.copy == GemmCopy::kRegisters && config.access_limit_bytes < kWideBytes) {
     // 383, 323 and 231 instructions a K tile of 32 with 64, 48 and 32 LDG, of which 134, 100 and 138 are none of HMMA,
-    // LDG, LDSM, STS or packing. Before the loop stand 684, 603 and 406; half of the accumulators are one CS2R each.
-    costs.per_k_tile = 46;
-    costs.per_load_tenths = 12;
+    // LDG, LDSM, STS or packing: with 254, 236 and 96 registers, the last has no room for addresses and adds them up
+    // copy by copy. Before the loop stand 684, 603 and 406; half of the accumulators are one CS2R each.
+    constexpr std::uint32_t kFewRegisters = 128;
+    costs.per_k_tile = 0;
+    costs.per_load_tenths = config.registers_per_thread != 0 && config.registers_per_thread < kFewRegisters ? 38 : 18;
     costs.prologue = 160 + 56 * copies / 10 + accumulators / 2;
-  } else if (config.copy != GemmCopy::kRegisters && config.access_limit_bytes < kWideBytes) {
-    // 107 and 116 beside 64 and 48 cp.async, the multiply-adds and ldmatrix; 730 and 780 before the loop.
-    costs.per_load_tenths = 15;
-    costs.prologue = 740;
-  }
-  if (config.copy != GemmCopy::kRegisters) {
-    // LDS that are predicated off stand before groups of cp.async: 33, 45 and 24 a K tile for 16, 12 and 12 vectors of
-    // 16 B (cuBLAS 13.0). The wavefronts of an int8 kernel of cuBLAS 12 leave room for half of one a vector. Taken
-    // between both, nearer to the older.
-    costs.void_reads_tenths = 7;
+  } else if (config.copy != GemmCopy::kRegisters) {
+    // Beside cp.async, multiply-adds, ldmatrix and the void LDS 63 with 12 copies of 16 B, 71 and 74 with 48 and 64
+    // narrower ones. Before the loop stand 471 and, with narrow copies, 730 and 780.
+    costs.per_k_tile = 28;
+    costs.per_k_step = 8;
+    costs.per_load_tenths = 2;
+    costs.void_reads = void_reads_of(name);
+    costs.prologue = config.access_limit_bytes < kWideBytes ? 740 : 480;
   }
 }
 
@@ -151,11 +179,7 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const C
   GemmMmaSyncConfig config;
   take_launch(row, name, config);
   config.mma_k = name.mma_k;
-  if (name.input == DataType::kInt8) {
-    // 471 before the loop and 304 after it with 64 accumulators a thread; 1032 in all with 128 (recorded launches).
-    config.costs.prologue = 480;
-    config.costs.per_element_tenths += 9;
-  }
+  take_epilogue_costs(name, config);
   const std::uint32_t area = name.tile_m * name.tile_n;
   std::uint32_t warps = warps_of(row, area >= 256 * 128 ? 8 : 4);
   while (!cut_warps(config, warps, 16, 8)) {
@@ -171,6 +195,7 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const C
 BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const CutlassName& name) {
   GemmSimtConfig config;
   take_launch(row, name, config);
+  config.costs.per_element_tenths = 26 + 64 / std::clamp(name.align, 1U, 8U);
   const std::uint32_t warps = warps_of(row, std::max(2U, std::min(8U, name.tile_m * name.tile_n / 2048)));
   if (!cut_warps(config, warps, 8, 8)) {
     refuse_warps(config, warps);

@@ -110,3 +110,29 @@ TEST_CASE("CUTLASS: names and grids that cannot be simulated say why", "[workloa
   wrong.shape = "2,512,512,512,TN";
   CHECK_THAT(test::unsupported_reason(wrong), Catch::Contains("not a multiple of the 2 products"));
 }
+
+TEST_CASE("CUTLASS: instructions and wavefronts are those that an H200 counted", "[workloads][cutlass]") {
+  struct Counted {
+    const char* name;
+    const char* shape;
+    Dim3 grid;
+    std::uint32_t threads;
+    std::uint32_t registers;
+    double warp_insts;
+  };
+  // validation/data/h200-sxm-141gb: library_kernels_grid.csv and library_kernels_calibration.csv
+  for (const Counted& c : {Counted{"cutlass_80_tensorop_i16832gemm_s8_128x64_128x3_tn_align16", "1024,1024,1024,TN",
+                                   Dim3{128, 1, 1}, 128, 150, 1175040},
+                           Counted{"cutlass_80_tensorop_i16832gemm_s8_128x64_128x3_tn_align16", "3072,3072,3072,TN",
+                                   Dim3{384, 3, 1}, 128, 150, 24362496},
+                           Counted{"cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1", "1001,1001,1001,TN",
+                                   Dim3{64, 1, 4}, 128, 254, 5241856}}) {
+    INFO(c.name << " " << c.shape);
+    LaunchRow launch = row(c.name, c.shape);
+    launch.grid = c.grid;
+    launch.block = Dim3{c.threads, 1, 1};
+    launch.registers = c.registers;
+    const test::TraceTotals totals = test::trace_totals(*resolve_launch(launch, test::hopper_facts()).source);
+    CHECK(static_cast<double>(totals.warp_insts) == Approx(c.warp_insts).epsilon(0.03));
+  }
+}
