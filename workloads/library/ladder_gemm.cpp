@@ -42,13 +42,31 @@ void take_plain_grid(const LaunchRow& row, const LadderGemmName& name, DataType 
   take_resources(row, c);
 }
 
+/// The number behind a grouped product's M,N,K,layout.
+std::int64_t groups_of(const LaunchRow& row) {
+  std::array<std::uint32_t, 1> groups{};
+  const std::size_t comma = row.shape.rfind(',');
+  constexpr std::uint32_t kMostGroups = 64;
+  if (comma == std::string::npos || !parse_dims(row.shape.substr(comma + 1), groups) || groups[0] == 0 ||
+      groups[0] > kMostGroups) {
+    throw UnsupportedError(
+        fmt::format("shape '{}': expected tokens,N,K,layout,experts with 1 to {} experts", row.shape, kMostGroups));
+  }
+  return groups[0];
+}
+
+LaunchRow without_groups(LaunchRow row) {
+  row.shape.resize(std::min(row.shape.size(), row.shape.rfind(',')));
+  return row;
+}
+
 BuiltKernel built_from(std::unique_ptr<TraceSource> source, std::string description, const LaunchRow& row) {
   BuiltKernel built;
   built.source = std::move(source);
   built.description = std::move(description);
   expect_ctas(row, built.source->launch());
   const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
-  note_overruled_cells(row, name.layout, name.type, built);
+  note_overruled_cells(name.grouped ? without_groups(row) : row, name.layout, name.type, built);
   return built;
 }
 
@@ -98,24 +116,6 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target) {
 bool matches_mma(std::string_view canonical) {
   static constexpr std::array<std::string_view, 1> kStems{"gemm_mma_"};
   return is_ladder_name(canonical, kStems);
-}
-
-/// The number behind a grouped product's M,N,K,layout.
-std::int64_t groups_of(const LaunchRow& row) {
-  std::array<std::uint32_t, 1> groups{};
-  const std::size_t comma = row.shape.rfind(',');
-  constexpr std::uint32_t kMostGroups = 64;
-  if (comma == std::string::npos || !parse_dims(row.shape.substr(comma + 1), groups) || groups[0] == 0 ||
-      groups[0] > kMostGroups) {
-    throw UnsupportedError(
-        fmt::format("shape '{}': expected tokens,N,K,layout,experts with 1 to {} experts", row.shape, kMostGroups));
-  }
-  return groups[0];
-}
-
-LaunchRow without_groups(LaunchRow row) {
-  row.shape.resize(std::min(row.shape.size(), row.shape.rfind(',')));
-  return row;
 }
 
 /// Expert e of E has tokens in proportion to e + 1, as the harness deals them out; two CTAs an SM walk over the tiles.
