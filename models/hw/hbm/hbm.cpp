@@ -19,7 +19,7 @@ Hbm::Hbm(Context& context, const AddressMap& map) : context_(context), map_(map)
   trcd_ = t.from_ns(c.trcd_ns);
   trp_ = t.from_ns(c.trp_ns);
   trc_ = t.from_ns(c.tras_ns + c.trp_ns);
-  tfaw_ = t.from_ns(c.tfaw_ns);
+  opening_interval_ = t.from_ns(c.tfaw_ns) / kOpenings;
   tcl_ = t.from_ns(c.tcl_ns);
   turnaround_ = t.from_ns(c.trtw_ns + c.twtr_ns);
   trfc_ = t.from_ns(c.trfc_ns);
@@ -61,10 +61,9 @@ Tick Hbm::open_row(Channel& channel, Bank& bank, std::uint32_t row, Tick at) {
   }
   context_.counters.add(Counter::kDramRowActivations, 1);
   const Tick precharge = bank.row == 0xffffffffU ? 0 : trp_;
-  Tick& fourth_last = channel.opened[channel.oldest];
-  const Tick activate = std::max({at + precharge, bank.next_activate, fourth_last + tfaw_});
-  fourth_last = activate;
-  channel.oldest = (channel.oldest + 1) % kOpenings;
+  const Tick due = std::max(at, channel.next_opening);
+  channel.next_opening = due + opening_interval_;
+  const Tick activate = std::max({at + precharge, bank.next_activate, due});
   bank.next_activate = activate + trc_;
   bank.previous_row = bank.row;
   bank.row = row;

@@ -6,7 +6,6 @@
 /// Not modelled: command-bus contention, ECC reads, temperature-dependent refresh (docs/model/hbm.md).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -41,11 +40,10 @@ class Hbm {
     std::uint32_t row = 0xffffffffU;
     std::uint32_t previous_row = 0xffffffffU;
   };
-  static constexpr std::uint32_t kOpenings = 4;  ///< that tFAW allows
+  static constexpr Tick kOpenings = 4;  ///< that tFAW allows
   struct Channel {
     Resource bus;
-    std::array<Tick, kOpenings> opened{};  ///< the last four row openings, the next one to overwrite is at `oldest`
-    std::uint32_t oldest = 0;
+    Tick next_opening = 0;  ///< a quarter of tFAW after the last one was due; one that waits for its bank holds up none
     Tick next_refresh = 0;
     bool read_since_drain = false;  ///< the bus has to turn around for the next drain
     std::uint32_t queued_writes = 0;
@@ -69,7 +67,7 @@ class Hbm {
   Tick trcd_;
   Tick trp_;
   Tick trc_;
-  Tick tfaw_;
+  Tick opening_interval_;  ///< tFAW over the openings that it allows
   Tick tcl_;
   Tick turnaround_;
   Tick trfc_;

@@ -61,9 +61,6 @@ constexpr std::array kGaps{
         "pages that no kernel of the process has touched cost walks of 950 to 1700 clocks on hardware; the model takes "
         "all memory for touched before"},
     Gap{"HBM reads by number of SMs", "full-rate bulk reads lose rows to one another"},
-    Gap{"HBM random rows",
-        "rows of 64 B and less open one row each: four in the 15 ns of tFAW, a limit that hardware nears a little "
-        "less"},
     Gap{"HBM strided sectors",
         "from 256 B of stride on hardware opens a row for nearly every 64 B; the model finds later lines in the rows "
         "it has open, and beyond 4 KiB the channels are hit unevenly in another way"},

@@ -95,6 +95,23 @@ TEST_CASE("HBM: another row of the same bank is closed and opened, no sooner tha
   CHECK(b.context.counters[Counter::kDramRowActivations] == 3);
 }
 
+TEST_CASE("HBM: four rows open in tFAW, and one that waits for its bank holds up none", "[hbm][timing]") {
+  Bench b({"hbm.tfaw_ns=200"});
+  const HbmConfig& c = b.config.hbm;
+  const std::uint32_t line = b.quiet_line();
+  const LineHome first = b.map.home(line);
+  const double idle = c.controller_latency_ns + c.trcd_ns + c.tcl_ns;
+  CHECK(about(b.read(line), b.ns(idle) + b.burst()));
+  // Due a quarter of tFAW later, after tRC of its bank: 50 ns against 28 + 16.3.
+  CHECK(about(b.read(b.other_row(line)), b.ns(idle + 50) + b.burst(), b.ns(0.1)));
+  std::uint32_t elsewhere = line;
+  while (b.map.home(elsewhere).pseudo_channel != first.pseudo_channel || b.map.home(elsewhere).bank == first.bank) {
+    ++elsewhere;
+  }
+  CHECK(about(b.read(elsewhere), b.ns(idle + 100) + b.burst(), b.ns(0.1)));
+  CHECK(b.context.counters[Counter::kDramRowActivations] == 3);
+}
+
 TEST_CASE("HBM: one channel reads at the bus rate less refresh, and never above it", "[hbm][bandwidth]") {
   for (const char* refresh : {"all_bank", "per_bank"}) {
     Bench b({std::string("hbm.refresh=") + refresh});
