@@ -140,8 +140,8 @@ std::unique_ptr<TraceSource> make_splitk_sum(const SplitKSumConfig& c) {
            static_cast<std::uint32_t>(c.grid_rows == 0 ? blocks : std::min<std::uint64_t>(blocks, c.grid_rows)), 1};
   l.code_bytes = kInstructionBytes * rounded(kSplitKEveryWarp + kSplitKBefore + kSplitKVisit + kSplitKAfter +
                                              c.splits * kSplitKAdd.total());
-  // Executed SASS, by stall samples: two lines through the cache of immediate constants, one again by LDC, whose cache is
-  // another: 86 to 105 clk where it is first read, 24 later.
+  // Executed SASS, by stall samples: two lines through the cache of immediate constants, one again by LDC, whose cache
+  // is another: 86 to 105 clk where it is first read, 24 later.
   l.constant_lines = 3;
   l.block = Dim3{c.block_cols, c.block_rows, 1};
   l.registers_per_thread = c.registers;

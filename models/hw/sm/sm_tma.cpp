@@ -19,8 +19,8 @@ struct OobSectors {
   std::uint32_t columns = 0;  ///< of the others: a sector that the tensor ends within is asked for once more
 };
 
-/// What a multicast row asks for beyond the tensor's columns, at least. Measured: 16 to 112 B of 128 B that exist, rows on
-/// a line and at every 16 B off it, bring just what this and multicast_sectors() add up to (docs/model/tma.md).
+/// What a multicast row asks for beyond the tensor's columns, at least. Measured: 16 to 112 B of 128 B that exist, rows
+/// on a line and at every 16 B off it, bring just what this and multicast_sectors() add up to (docs/model/tma.md).
 constexpr std::uint32_t kMulticastBeyondSectors = 3;
 
 OobSectors oob_sectors_of(const MemoryRef& m, bool multicast) {

@@ -1,8 +1,8 @@
 #include "models/hw/system/gpu.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <string>
