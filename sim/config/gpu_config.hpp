@@ -155,6 +155,7 @@ struct LrcConfig {
 
 struct L2Config {
   std::int64_t size_bytes;
+  double data_share;  ///< of the lines that keep data
   int partitions;
   int slices;  ///< total
   int ways;

@@ -137,6 +137,7 @@ constexpr Field kFields[] = {
     {"lrc.window_cycles", at<&G::lrc, &LrcConfig::window_cycles>, "L2 cycle", 0, 100000, "time an entry stays open after its request has left; 0 = until the data returns"},
 
     {"l2.size_bytes", at<&G::l2, &L2Config::size_bytes>, "byte", 65536, 16 * kGiB, "capacity of all slices"},
+    {"l2.data_share", at<&G::l2, &L2Config::data_share>, "ratio", 0.1, 1, "share of the capacity that data read again finds"},
     {"l2.partitions", at<&G::l2, &L2Config::partitions>, "partition", 1, 2, "halves joined by the fabric"},
     {"l2.slices", at<&G::l2, &L2Config::slices>, "slice", 1, 1024, "slices in all partitions"},
     {"l2.ways", at<&G::l2, &L2Config::ways>, "way", 1, 64, "lines of a set"},

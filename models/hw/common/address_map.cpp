@@ -32,7 +32,8 @@ AddressMap::AddressMap(const GpuConfig& config) {
   const std::uint32_t lines_per_super = static_cast<std::uint32_t>(config.num_pseudo_channels()) *
                                         static_cast<std::uint32_t>(config.hbm.row_bytes) / kLineBytes;
   blocks_per_super_ = FixedDivisor(std::max(partitions_, lines_per_super / block));
-  const std::uint64_t lines = static_cast<std::uint64_t>(config.l2.size_bytes) / kLineBytes;
+  const auto lines =
+      static_cast<std::uint64_t>(config.l2.data_share * static_cast<double>(config.l2.size_bytes) / kLineBytes);
   sets_per_slice_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(
       1, lines / static_cast<std::uint64_t>(config.l2.slices) / static_cast<std::uint64_t>(config.l2.ways)));
   sets_ = FixedDivisor(sets_per_slice_);

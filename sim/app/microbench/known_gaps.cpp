@@ -61,6 +61,14 @@ constexpr std::array kGaps{
         "pages that no kernel of the process has touched cost walks of 950 to 1700 clocks on hardware; the model takes "
         "all memory for touched before"},
     Gap{"HBM reads by number of SMs", "full-rate bulk reads lose rows to one another"},
+    Gap{"HBM streams by size",
+        "turning around costs these streams more than elementwise library kernels, and the model lies between; its "
+        "window ends with the average SM"},
+    Gap{"HBM read and write mixes",
+        "turning around costs these streams more than elementwise library kernels, and the model lies between; its "
+        "window ends with the average SM"},
+    Gap{"bytes from HBM of repeated reads",
+        "hardware's passes are launches apart; in the trace SMs drift apart and find what others have just read"},
     Gap{"HBM strided sectors",
         "from 256 B of stride on hardware opens a row for nearly every 64 B; the model finds later lines in the rows "
         "it has open, and beyond 4 KiB the channels are hit unevenly in another way"},

@@ -129,7 +129,7 @@ TEST_CASE("AddressMap: a footprint of nearly the whole L2 fills the tag sets eve
   const GpuConfig gpu = load_gpu("h100-sxm5-80gb").config;
   const AddressMap map(gpu);
   std::vector<std::uint32_t> used(2 * map.slices_per_partition() * map.sets_per_slice());
-  const auto lines = static_cast<std::uint32_t>(gpu.l2.size_bytes / 128 * 9 / 10);
+  const auto lines = static_cast<std::uint32_t>(gpu.l2.data_share * static_cast<double>(gpu.l2.size_bytes) / 128 * 0.9);
   for (std::uint32_t line = 777; line < 777 + lines; ++line) {
     const LineHome h = map.home(line);
     ++used[h.partition * map.slices_per_partition() * map.sets_per_slice() + map.place(h).set];
@@ -137,6 +137,12 @@ TEST_CASE("AddressMap: a footprint of nearly the whole L2 fills the tag sets eve
   // Random placement would overfill a third of the sets.
   const auto over = std::count_if(used.begin(), used.end(), [](std::uint32_t n) { return n > 16; });
   CHECK(static_cast<double>(over) < 0.05 * static_cast<double>(used.size()));
+}
+
+TEST_CASE("AddressMap: the sets are those of the share that keeps data", "[address_map]") {
+  // 50 MiB are 409,600 lines: 5120 to each of 80 slices, 320 sets of 16 ways; nine tenths are 288.
+  CHECK(AddressMap(load_gpu("h100-sxm5-80gb", {"l2.data_share=1"}).config).sets_per_slice() == 320);
+  CHECK(AddressMap(load_gpu("h100-sxm5-80gb", {"l2.data_share=0.9"}).config).sets_per_slice() == 288);
 }
 
 TEST_CASE("AddressMap: columns of a power-of-two pitch spread over slices and channels", "[address_map]") {
