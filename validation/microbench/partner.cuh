@@ -7,7 +7,7 @@ namespace bench {
 
 // kFfmaNc and kIaddNc: N independent chains, so that the partner alone issues about N / 4 instructions per clock.
 enum Partner { kNone, kFfma, kIadd, kMufu, kLds, kFfma2, kFfma1c, kFfma2c, kFfma3c, kIadd1c, kIadd2c, kLop3, kImad, kShfl, kLds128,
-               kCvt, kMix };
+               kCvt, kMix, kFadd, kFfma3r };
 
 struct PartnerCount {
   unsigned long long insts, clocks;
@@ -20,6 +20,8 @@ __device__ __forceinline__ PartnerCount runPartner(const volatile int& stop, uin
   unsigned u[8];
   for (int i = 0; i < 8; ++i) f[i] = float(threadIdx.x + i), u[i] = threadIdx.x * 4 + 128 * i;
   const float m = 0.5f;
+  float g[8];
+  for (int i = 0; i < 8; ++i) g[i] = float(threadIdx.x * 3 + i);
   unsigned long long n = 0;
   Watchdog dog;
   uint64_t c0 = clockNow();
@@ -32,6 +34,9 @@ __device__ __forceinline__ PartnerCount runPartner(const volatile int& stop, uin
         if constexpr (PARTNER == kFfma || PARTNER == kFfma2) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(f[i]) : "f"(m));
         if constexpr (PARTNER == kFfma1c || PARTNER == kFfma2c || PARTNER == kFfma3c)
           asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(f[i % chains]) : "f"(m));
+        if constexpr (PARTNER == kFadd) asm volatile("add.f32 %0, %0, %1;" : "+f"(f[i]) : "f"(g[i]));
+        if constexpr (PARTNER == kFfma3r)
+          asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(f[i]) : "f"(g[i]), "f"(g[(i + 3) % 8]));
         if constexpr (PARTNER == kIadd) asm volatile("add.u32 %0, %0, %1;" : "+r"(u[i]) : "r"(u[(i + 1) % 8]));
         if constexpr (PARTNER == kIadd1c || PARTNER == kIadd2c) asm volatile("add.u32 %0, %0, %1;" : "+r"(u[i % chains]) : "r"(u[7]));
         if constexpr (PARTNER == kLop3)
@@ -59,7 +64,7 @@ __device__ __forceinline__ PartnerCount runPartner(const volatile int& stop, uin
   }
   uint64_t c1 = clockNow();
   float acc = 0;
-  for (int i = 0; i < 8; ++i) acc += f[i] + float(u[i]);
+  for (int i = 0; i < 8; ++i) acc += f[i] + g[i] + float(u[i]);
   sink(acc, never, out);
   return {n, c1 - c0};
 }

@@ -6,7 +6,7 @@
 using namespace bench;
 
 const char* const kName[] = {"none", "ffma", "iadd3", "mufu", "lds32", "ffma_2warps", "ffma_1dep", "ffma_2dep", "ffma_3dep",
-                             "iadd3_1dep", "iadd3_2dep", "lop3", "imad", "shfl", "lds128", "cvt_bf16x2", "softmax_mix"};
+                             "iadd3_1dep", "iadd3_2dep", "lop3", "imad", "shfl", "lds128", "cvt_bf16x2", "softmax_mix", "fadd", "ffma_3reg"};
 
 struct Result {
   Stamp stamp;
@@ -81,6 +81,7 @@ struct Bench {
   void all() {
     point<COLS, kNone>(); point<COLS, kFfma>(); point<COLS, kFfma1c>(); point<COLS, kLop3>(); point<COLS, kMufu>();
     point<COLS, kLds128>(); point<COLS, kCvt>(); point<COLS, kMix>();
+    point<COLS, kFadd>(); point<COLS, kFfma3r>();
   }
 };
 
