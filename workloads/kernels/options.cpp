@@ -119,7 +119,7 @@ std::int64_t OptionReader::required_integer(const std::string& name, std::int64_
 }
 
 std::string OptionReader::choice(const std::string& name, std::initializer_list<const char*> allowed) {
-  const std::string value = text(name);
+  std::string value = text(name);
   std::vector<std::string> words(allowed.begin(), allowed.end());
   if (std::find(words.begin(), words.end(), value) != words.end()) {
     return value;

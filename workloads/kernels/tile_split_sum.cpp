@@ -49,7 +49,7 @@ std::unique_ptr<TraceSource> make_tile_split_sum(const TileSplitSumConfig& c) {
   l.registers_per_thread = c.registers;
   l.smem_dynamic_bytes = c.smem_bytes;
   l.work.compulsory_read_bytes = static_cast<double>(matrix * c.splits);
-  l.work.compulsory_write_bytes = static_cast<double>(elements * bits / 8);
+  l.work.compulsory_write_bytes = static_cast<double>(elements * bits) / 8;
   l.work.fp32_flops = static_cast<double>(elements * c.splits);
   const double results = static_cast<double>(c.tile_m) * c.tile_n / (c.parts * c.warps * kLanes);
   l.code_bytes = kInstructionBytes * rounded(kBefore + kSplit + kBehind + (2 + kBehindResult) * results);
