@@ -60,12 +60,12 @@ LaunchRow without_groups(LaunchRow row) {
   return row;
 }
 
-BuiltKernel built_from(std::unique_ptr<TraceSource> source, std::string description, const LaunchRow& row) {
+BuiltKernel built_from(std::unique_ptr<TraceSource> source, std::string description, const LaunchRow& row,
+                       const LadderGemmName& name) {
   BuiltKernel built;
   built.source = std::move(source);
   built.description = std::move(description);
   expect_ctas(row, built.source->launch());
-  const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
   note_overruled_cells(name.grouped ? without_groups(row) : row, name.layout, name.type, built);
   return built;
 }
@@ -110,7 +110,7 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target) {
   // Wide multiplies that the tensor-pipe counter includes: a handful, and one a K tile where A has M contiguous.
   const auto k_tiles = static_cast<std::uint32_t>(ceil_div(static_cast<std::uint64_t>(c.problem.k), c.tile_k));
   c.costs.uncounted_tensor = 5 + (c.problem.a_k_contiguous ? 0 : k_tiles);
-  return built_from(make_gemm_simt(c, target), describe_gemm_simt(c), row);
+  return built_from(make_gemm_simt(c, target), describe_gemm_simt(c), row, name);
 }
 
 bool matches_mma(std::string_view canonical) {
@@ -152,7 +152,7 @@ BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
   // conversion and half a store; without conversion and shared memory where fp32 parts are stored.
   c.costs.prologue = 270;
   c.costs.per_element_tenths = 49;
-  BuiltKernel built = built_from(make_gemm_mma_sync(c, target), describe_gemm_mma_sync(c), row);
+  BuiltKernel built = built_from(make_gemm_mma_sync(c, target), describe_gemm_mma_sync(c), row, name);
   return built;
 }
 
@@ -197,7 +197,7 @@ BuiltKernel make_wmma(const LaunchRow& row, const TargetFacts& target) {
   c.costs.prologue = 200;
   c.costs.per_element_tenths = 65;
   if (c.registers_per_thread == 0) c.registers_per_thread = 128;
-  return built_from(make_gemm_wmma(c, target), describe_gemm_cta(c), row);
+  return built_from(make_gemm_wmma(c, target), describe_gemm_cta(c), row, name);
 }
 
 bool matches_wgmma(std::string_view canonical) {

@@ -111,7 +111,7 @@ TEST_CASE("CUTLASS: names and grids that cannot be simulated say why", "[workloa
   CHECK_THAT(test::unsupported_reason(wrong), Catch::Contains("not a multiple of the 2 products"));
 }
 
-TEST_CASE("CUTLASS: instructions and wavefronts are those that an H200 counted", "[workloads][cutlass]") {
+TEST_CASE("CUTLASS: instructions are those that an H200 counted", "[workloads][cutlass]") {
   struct Counted {
     const char* name;
     const char* shape;

@@ -1,5 +1,7 @@
 #include "workloads/library/sm80_xmma_gemm.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "tests/support/launch_rows.hpp"
@@ -69,32 +71,28 @@ TEST_CASE("sm80 xmma: names that cannot be simulated say why", "[workloads][xmma
 }
 
 TEST_CASE("sm80 xmma: the sum of split-K's parts is a kernel of its own", "[workloads][xmma]") {
-  LaunchRow sum = test::launch_row(
-      "gemm",
-      "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_"
-      "execute_split_k_kernel__5x_cublas",
-      "256,256,256,TN");
-  sum.producer_grid = Dim3{8, 8, 4};
-  const BuiltKernel built = resolve_launch(sum, test::hopper_facts());
-  CHECK(built.source->launch().grid == Dim3{8, 8, 1});
-  // As recorded: four parts of 256 x 256 are read, the result is written; 545 instructions of 128 warps.
-  const test::TraceTotals totals = test::trace_totals(*built.source);
-  CHECK(totals.delivered_sectors == 4 * 256 * 256 * 4 / 32);
-  CHECK(totals.stored_sectors == 256 * 256 * 4 / 32);
-  CHECK(totals.warp_insts == 128 * 545);
-}
-
-TEST_CASE("sm80 xmma: tall tiles are summed by several CTAs", "[workloads][xmma]") {
-  LaunchRow sum = test::launch_row(
-      "gemm",
-      "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4_alignc4_"
-      "execute_split_k_kernel__5x_cublas",
-      "512,512,512,TN");
-  sum.producer_grid = Dim3{8, 8, 4};
-  const BuiltKernel built = resolve_launch(sum, test::hopper_facts());
-  CHECK(built.source->launch().grid == Dim3{8, 8, 2});  // as recorded
-  const test::TraceTotals totals = test::trace_totals(*built.source);
-  CHECK(totals.delivered_sectors == 4 * 512 * 512 * 4 / 32);
-  CHECK(totals.stored_sectors == 512 * 512 * 4 / 32);
-  CHECK(totals.warp_insts == 512 * 545);
+  struct Recorded {
+    const char* tile;
+    std::uint64_t size;  ///< of M, N and K
+    Dim3 grid;
+    std::uint64_t warps;
+  };
+  // As recorded: four parts are read, the result is written; 545 instructions a warp. Tall tiles are summed by several
+  // CTAs.
+  for (const Recorded& c : {Recorded{"tilesize32x32x8_stage3_warpsize1x2x1", 256, Dim3{8, 8, 1}, 128},
+                            Recorded{"tilesize64x64x8_stage3_warpsize1x4x1", 512, Dim3{8, 8, 2}, 512}}) {
+    INFO(c.tile);
+    LaunchRow sum = test::launch_row("gemm",
+                                     fmt::format("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_{}_ffma_aligna4_alignc4_"
+                                                 "execute_split_k_kernel__5x_cublas",
+                                                 c.tile),
+                                     fmt::format("{0},{0},{0},TN", c.size));
+    sum.producer_grid = Dim3{8, 8, 4};
+    const BuiltKernel built = resolve_launch(sum, test::hopper_facts());
+    CHECK(built.source->launch().grid == c.grid);
+    const test::TraceTotals totals = test::trace_totals(*built.source);
+    CHECK(totals.delivered_sectors == 4 * c.size * c.size * 4 / 32);
+    CHECK(totals.stored_sectors == c.size * c.size * 4 / 32);
+    CHECK(totals.warp_insts == c.warps * 545);
+  }
 }
