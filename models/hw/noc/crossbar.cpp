@@ -33,6 +33,15 @@ Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, 
     ports_.push_back(p);
   }
   gpc_read_.assign(g.topology.gpc_sms.size(), Resource(t.l2, x.gpc_read_bytes_per_cycle));
+  first_cpc_.assign(g.topology.gpc_sms.size(), UINT16_MAX);
+  std::vector<std::uint16_t> last_cpc(g.topology.gpc_sms.size(), 0);
+  for (const SmPlace& place : layout) {
+    first_cpc_[place.gpc] = std::min(first_cpc_[place.gpc], place.cpc);
+    last_cpc[place.gpc] = std::max(last_cpc[place.gpc], place.cpc);
+  }
+  for (std::size_t gpc = 0; gpc < first_cpc_.size(); ++gpc) {
+    gpc_waiting_.emplace_back(std::size_t{last_cpc[gpc]} - first_cpc_[gpc] + 1);
+  }
   gpc_write_.assign(g.topology.gpc_sms.size(), Resource(t.l2, x.gpc_write_bytes_per_cycle));
   has_delivery_limit_ = x.gpc_delivered_bytes_per_cycle > 0;
   gpc_delivered_.assign(g.topology.gpc_sms.size(), Resource(t.l2, std::max(1, x.gpc_delivered_bytes_per_cycle)));
@@ -47,12 +56,39 @@ Crossbar::Crossbar(Context& context) : context_(context), tlb_(*context.config, 
 void Crossbar::send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged,
                           Tick ready) {
   const SmPort& p = ports_[sm];
-  const Tick now = context_.now();
-  Tick through = merged ? std::max(now, gpc_read_[p.gpc].next_free()) : gpc_read_[p.gpc].reserve(now, bytes);
-  if (has_delivery_limit_) {
-    through = std::max(through, gpc_delivered_[p.gpc].reserve(now, bytes));
+  const FairQueues::Reply reply{ready, chunk, sm, rank, bytes, merged};
+  FairQueues& waiting = gpc_waiting_[p.gpc];
+  const Tick free = gpc_read_[p.gpc].next_free();
+  if (waiting.empty() && free <= context_.now()) {
+    pass(reply);
+    return;
   }
-  context_.post(std::max(through, ready) + p.reply_latency, EventKind::kReadAtSm, sm, chunk, rank);
+  if (waiting.empty()) {
+    context_.post(free, EventKind::kReadPortFree, p.gpc, 0);
+  }
+  waiting.push(p.cpc - first_cpc_[p.gpc], reply);
+}
+
+void Crossbar::read_port_free(std::uint32_t gpc) {
+  FairQueues& waiting = gpc_waiting_[gpc];
+  const Tick now = context_.now();
+  while (!waiting.empty() && gpc_read_[gpc].next_free() <= now) {
+    pass(waiting.pop());
+  }
+  if (!waiting.empty()) {
+    context_.post(gpc_read_[gpc].next_free(), EventKind::kReadPortFree, gpc, 0);
+  }
+}
+
+void Crossbar::pass(const FairQueues::Reply& reply) {
+  const SmPort& p = ports_[reply.sm];
+  const Tick now = context_.now();
+  Tick through = reply.merged ? now : gpc_read_[p.gpc].reserve(now, reply.bytes);
+  if (has_delivery_limit_) {
+    through = std::max(through, gpc_delivered_[p.gpc].reserve(now, reply.bytes));
+  }
+  context_.post(std::max(through, reply.ready) + p.reply_latency, EventKind::kReadAtSm, reply.sm, reply.chunk,
+                reply.rank);
 }
 
 Tick Crossbar::deliver(std::uint32_t sm, std::uint32_t bytes) {

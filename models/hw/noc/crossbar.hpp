@@ -7,6 +7,7 @@
 #include "models/hw/common/context.hpp"
 #include "models/hw/common/sm_port.hpp"
 #include "models/hw/common/tlb.hpp"
+#include "models/hw/noc/fair_port.hpp"
 #include "sim/base/prefetch.hpp"
 #include "sim/timing/resource.hpp"
 
@@ -23,6 +24,8 @@ class Crossbar {
   /// The GPC's port is taken now: the latency from there to `ready` is constant for hits, so their order holds.
   void send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged,
                   Tick ready);
+  /// A GPC's read port is free: the replies whose turn it is pass.
+  void read_port_free(std::uint32_t gpc);
   /// The reply is at the SM's door: takes CPC, TPC and SM ports; returns the tick at which the last byte is in.
   Tick deliver(std::uint32_t sm, std::uint32_t bytes);
   /// Brings in what deliver() to an SM takes.
@@ -38,6 +41,8 @@ class Crossbar {
   [[nodiscard]] std::size_t num_gpcs() const { return gpc_read_.size(); }
 
  private:
+  void pass(const FairQueues::Reply& reply);
+
   Context& context_;
   Tlb tlb_;
   std::vector<SmPort> ports_;
@@ -45,6 +50,8 @@ class Crossbar {
   std::vector<Resource> tpc_read_;
   std::vector<Resource> cpc_read_;
   std::vector<Resource> gpc_read_;
+  std::vector<FairQueues> gpc_waiting_;
+  std::vector<std::uint16_t> first_cpc_;  ///< of each GPC
   std::vector<Resource> gpc_write_;
   bool has_cpc_limit_ = false;
   std::vector<Resource> cpc_write_;

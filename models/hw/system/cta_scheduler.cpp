@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "sim/topology/sm_layout.hpp"
 
@@ -34,6 +36,10 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
     if (fits_tpc || !layout[sm].lone_tpc) {
       gpc_sms_[layout[sm].gpc].push_back(sm);
     }
+  }
+  for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
+    const bool first = sm == 0 || layout[sm].tpc != layout[sm - 1].tpc;
+    turn_of_sm_.push_back(layout[sm].lone_tpc ? 0 : first ? 1 : turn_of_sm_.back() + 1);
   }
   by_tpc_ = cluster_size_ > 1 && cluster_size_ == static_cast<std::uint32_t>(g.topology.sms_per_tpc);
   // Measured order: lone TPCs come first; then single CTAs fill GPC after GPC, clusters of a TPC's size go by SM
@@ -168,11 +174,26 @@ void CtaScheduler::start(Tick start) {
         placed = place_cluster(gpc) || placed;
       }
     } else {
+      const std::vector<bool> chosen = chosen_for(total_ - next_);
       for (const std::uint32_t sm : order_) {
-        placed = place_on(sm) || placed;
+        placed = (chosen[sm] && place_on(sm)) || placed;
       }
     }
   }
+}
+
+std::vector<bool> CtaScheduler::chosen_for(std::uint64_t ctas) const {
+  // Lone TPCs come first in order_; of the others, one SM of every TPC comes before the second one of any.
+  std::vector<std::uint32_t> by_turn = order_;
+  std::stable_sort(by_turn.begin(), by_turn.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return std::pair{turn_of_sm_[a], turn_of_sm_[a] == 0 ? 0 : a} <
+           std::pair{turn_of_sm_[b], turn_of_sm_[b] == 0 ? 0 : b};
+  });
+  std::vector<bool> chosen(sms_.size(), false);
+  for (std::size_t i = 0; i < std::min<std::uint64_t>(ctas, by_turn.size()); ++i) {
+    chosen[by_turn[i]] = true;
+  }
+  return chosen;
 }
 
 void CtaScheduler::ended(std::uint32_t sm, std::uint32_t cluster) {

@@ -32,6 +32,8 @@ class CtaScheduler {
   bool place_pair(std::uint32_t sm);
   bool place_cluster(std::uint32_t gpc);
   void launch_cluster(const std::vector<std::uint32_t>& chosen);
+  /// By SM, whether it gets one of the CTAs of a round of that many: fewer than there are SMs are spread over the TPCs.
+  [[nodiscard]] std::vector<bool> chosen_for(std::uint64_t ctas) const;
   [[nodiscard]] std::uint64_t cta_of(std::uint64_t cluster_index, std::uint32_t rank) const;
   /// When the next CTA of `sm` can start, if not before `at`: an SM starts one after the other.
   [[nodiscard]] Tick start_on(std::uint32_t sm, Tick at);
@@ -44,6 +46,8 @@ class CtaScheduler {
   std::vector<std::uint32_t> order_;  ///< SMs in launch order
   std::vector<std::uint16_t> gpc_of_sm_;
   std::vector<std::uint16_t> tpc_of_sm_;
+  std::vector<std::uint32_t>
+      turn_of_sm_;       ///< in which turn it gets a CTA: 0 in lone TPCs, then its place in the TPC, from 1
   bool by_tpc_ = false;  ///< clusters of exactly a TPC's SMs
   std::uint64_t total_;
   std::uint64_t next_ = 0;  ///< CTAs launched

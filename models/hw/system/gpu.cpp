@@ -453,6 +453,9 @@ void Gpu::dispatch(const Event& e) {
       l2_.fabric_done(e.a, e.b);
       drain_l2();
       break;
+    case EventKind::kReadPortFree:
+      crossbar_.read_port_free(e.unit);
+      break;
     case EventKind::kReadAtSm: {
       const Chunk& c = context_.chunks[e.a];
       const Tick done = crossbar_.deliver(e.unit, (c.sectors + c.oob_sectors) * kSectorBytes);

@@ -99,6 +99,22 @@ TEST_CASE("CTA scheduler: single CTAs fill the lone TPCs, then GPC after GPC", "
   CHECK(std::set<std::uint32_t>(gpu.sms().begin(), gpu.sms().end()).size() == 132);
 }
 
+TEST_CASE("CTA scheduler: fewer CTAs than SMs are spread over GPCs and TPCs", "[scheduler]") {
+  // As recorded on an H200; which GPC comes first differs from launch to launch.
+  const std::vector<std::uint32_t> lone{124, 125, 126, 127, 128, 129, 130, 131};
+  const auto with_lone = [&](std::vector<std::uint32_t> others) {
+    others.insert(others.begin(), lone.begin(), lone.end());
+    return others;
+  };
+  CHECK(Filled(9, 1).sms() == with_lone({0}));
+  CHECK(Filled(16, 1).sms() == with_lone({0, 2, 4, 6, 8, 10, 12, 14}));
+  CHECK(Filled(24, 1).sms() == with_lone({0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30}));
+  // One SM of each of the 62 other TPCs, and the second one of two of them.
+  const Filled gpu(72, 1);
+  CHECK(first(gpu.sms(), 20) == with_lone({0, 1, 16, 32, 48, 2, 3, 18, 34, 50, 64, 78}));
+  CHECK(gpu.sms().size() == 72);
+}
+
 TEST_CASE("CTA scheduler: clusters of two take TPCs by number, the lone ones first", "[scheduler][cluster]") {
   const Filled gpu(132, 2);
   CHECK(gpu.launched() == 132);
