@@ -17,16 +17,18 @@ std::vector<SmPlace> sm_layout(const TopologyConfig& topology) {
     rounds = std::max(rounds, in_turn[g]);
   }
   std::vector<int> first_cpc(gpcs, 0);
-  int cpcs = 0;
+  std::vector<int> cpcs(gpcs, 1);  // of each GPC
   for (std::size_t g = 0; g < gpcs; ++g) {
-    first_cpc[g] = cpcs;
-    cpcs += topology.tpcs_per_cpc > 0 ? (tpcs[g] + topology.tpcs_per_cpc - 1) / topology.tpcs_per_cpc : 1;
+    first_cpc[g] = g == 0 ? 0 : first_cpc[g - 1] + cpcs[g - 1];
+    if (topology.tpcs_per_cpc > 0) {
+      cpcs[g] = (tpcs[g] + topology.tpcs_per_cpc - 1) / topology.tpcs_per_cpc;
+    }
   }
   std::vector<SmPlace> out;
   std::vector<int> used(gpcs, 0);
   std::uint16_t tpc = 0;
   const auto add = [&](std::size_t g, bool lone) {
-    const int cpc = topology.tpcs_per_cpc > 0 ? first_cpc[g] + used[g] / topology.tpcs_per_cpc : first_cpc[g];
+    const int cpc = first_cpc[g] + used[g] % std::max(1, cpcs[g]);
     for (int i = 0; i < width; ++i) {
       out.push_back(SmPlace{static_cast<std::uint16_t>(g), tpc, static_cast<std::uint16_t>(cpc), lone});
     }

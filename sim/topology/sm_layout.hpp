@@ -16,8 +16,8 @@ struct SmPlace {
 };
 
 /// Place of every SM by its number. Numbers run over the GPCs in turn, one TPC of each, and end with the TPCs that take
-/// no part in larger clusters. Source: SM numbers against cluster co-residency on an H100 SXM
-/// (validation/microbench/topology.cu).
+/// no part in larger clusters; the TPCs of a GPC are dealt to its CPCs in turn. Source: SM numbers against cluster
+/// co-residency on an H100 SXM (validation/microbench/topology.cu).
 [[nodiscard]] std::vector<SmPlace> sm_layout(const TopologyConfig& topology);
 
 }  // namespace strata

@@ -84,6 +84,11 @@ TEST_CASE("SM layout: numbers run over the GPCs a TPC at a time and end with the
   CHECK(gpc[0] == std::vector<std::uint32_t>{0, 1, 16, 17, 32, 33, 48, 49, 124, 125, 126, 127, 128, 129, 130, 131});
   CHECK(gpc[1] == std::vector<std::uint32_t>{2, 3, 18, 19, 34, 35, 50, 51, 64, 65, 78, 79, 92, 93, 106, 107});
   CHECK(gpc[7].size() == 18);
+  // SMs of GPC 2 that get more of a saturated HBM than the others, on an H200: those of the CPC of two TPCs.
+  std::map<int, std::set<std::uint32_t>> cpc_of_gpc_2;
+  for (const std::uint32_t sm : gpc[2]) cpc_of_gpc_2[layout[sm].cpc].insert(sm);
+  CHECK(cpc_of_gpc_2.size() == 3);
+  CHECK(cpc_of_gpc_2[layout[36].cpc] == std::set<std::uint32_t>{36, 37, 80, 81});
   std::set<int> tpcs;
   for (const SmPlace& p : layout) tpcs.insert(p.tpc);
   CHECK(tpcs.size() == 66);
