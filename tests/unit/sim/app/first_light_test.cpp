@@ -15,8 +15,9 @@ TEST_CASE("first-light: numbers are grouped, and a line says how many bytes fusi
   attention.result.counters.add(Counter::kDramWriteSectors, 1'000'000);
   attention.unfused = UnfusedBound{4.3e9, 4.2e9, 2500};
   const std::string text = study_table(std::vector<StudyColumn>{attention});
-  for (const char* part : {" 1,234,567\n", " 1,000.1\n", " 4,300.0\n",
-                           "apart, they are written and read twice; 160.00 MB through HBM instead of 8.50 GB on some-gpu."}) {
+  for (const char* part :
+       {" 1,234,567\n", " 1,000.1\n", " 4,300.0\n",
+        "apart, they are written and read twice; 160.00 MB through HBM instead of 8.50 GB on some-gpu."}) {
     INFO(part << "\n" << text);
     CHECK(text.find(part) != std::string::npos);
   }
