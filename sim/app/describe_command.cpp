@@ -9,6 +9,7 @@
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/output_file.hpp"
+#include "sim/app/wrap_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -35,12 +36,29 @@ void print_fields(const GpuDescription& gpu, const std::string& key) {
   const std::size_t unit_width = widest(&FieldDescription::unit, 4);
   const std::size_t range_width = widest(&FieldDescription::range, 5);
   const std::size_t origin_width = widest(&FieldDescription::origin, 6);
-  fmt::print("{:<{}}  {:>{}}  {:<{}}  {:<{}}  {:<{}}  {}\n", "key", key_width, "value", value_width, "unit", unit_width,
-             "range", range_width, "origin", origin_width, "meaning [source]");
+  const std::size_t screen = terminal_width();
+  const auto print = [&](const FieldDescription& f, const std::string& words) {
+    const std::string cells =
+        fmt::format("{:<{}}  {:>{}}  {:<{}}  {:<{}}  {:<{}}", f.key, key_width, f.value, value_width, f.unit,
+                    unit_width, f.range, range_width, f.origin, origin_width);
+    const std::string whole = cells + "  " + words;
+    // On a terminal long meanings and sources get lines of their own; in a pipe a key is one line.
+    constexpr std::size_t kIndent = 4;
+    if (screen == 0 || whole.size() <= screen) {
+      fmt::print("{}\n", whole);
+    } else {
+      fmt::print("{}\n{}", cells.substr(0, cells.find_last_not_of(' ') + 1), wrapped(words, kIndent, screen));
+    }
+  };
+  FieldDescription head;
+  head.key = "key";
+  head.value = "value";
+  head.unit = "unit";
+  head.range = "range";
+  head.origin = "origin";
+  print(head, "meaning [source]");
   for (const FieldDescription& f : fields) {
-    fmt::print("{:<{}}  {:>{}}  {:<{}}  {:<{}}  {:<{}}  {}{}\n", f.key, key_width, f.value, value_width, f.unit,
-               unit_width, f.range, range_width, f.origin, origin_width, f.meaning,
-               f.source.empty() ? std::string() : fmt::format(" [{}]", f.source));
+    print(f, f.meaning + (f.source.empty() ? std::string() : fmt::format(" [{}]", f.source)));
   }
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "sim/base/error.hpp"
+#include "sim/result/text_report.hpp"
 
 namespace strata::app {
 
@@ -32,10 +34,20 @@ std::string line(std::span<const StudyColumn> columns, const std::string& label,
   return out + "\n";
 }
 
+/// "4,294.9": grouped as in the reports of `run`.
+std::string tenths(double value) {
+  constexpr double kTen = 10;
+  const double rounded = std::round(value * kTen) / kTen;
+  const std::string text = fmt::format("{:.1f}", rounded);
+  return grouped(std::trunc(rounded)) + text.substr(text.find('.'));
+}
+
+double bytes_of(const StudyColumn& c, Counter counter) {
+  return kSectorBytes * static_cast<double>(c.result.counters[counter]);
+}
+
 Cell megabytes(Counter counter) {
-  return [counter](const StudyColumn& c) {
-    return fmt::format("{:.1f}", kSectorBytes * static_cast<double>(c.result.counters[counter]) / kMega);
-  };
+  return [counter](const StudyColumn& c) { return tenths(bytes_of(c, counter) / kMega); };
 }
 
 std::string traffic_lines(std::span<const StudyColumn> columns) {
@@ -48,7 +60,7 @@ std::string traffic_lines(std::span<const StudyColumn> columns) {
   out += line(columns, "  HBM read", megabytes(Counter::kDramReadSectors));
   out += line(columns, "  HBM written", megabytes(Counter::kDramWriteSectors));
   out += line(columns, "  compulsory read",
-              [](const StudyColumn& c) { return fmt::format("{:.1f}", c.result.work.compulsory_read_bytes / kMega); });
+              [](const StudyColumn& c) { return tenths(c.result.work.compulsory_read_bytes / kMega); });
   return out;
 }
 
@@ -57,16 +69,32 @@ std::string unfused_lines(std::span<const StudyColumn> columns) {
     return [value](const StudyColumn& c) { return c.unfused ? value(c) : std::string("-"); };
   };
   std::string out = "unfused GEMM-softmax-GEMM, at best\n";
-  out += line(columns, "  HBM read, MB",
-              cell([](const StudyColumn& c) { return fmt::format("{:.1f}", c.unfused->read_bytes / kMega); }));
-  out += line(columns, "  HBM written, MB",
-              cell([](const StudyColumn& c) { return fmt::format("{:.1f}", c.unfused->write_bytes / kMega); }));
   out +=
-      line(columns, "  time, us", cell([](const StudyColumn& c) { return fmt::format("{:.1f}", c.unfused->time_us); }));
+      line(columns, "  HBM read, MB", cell([](const StudyColumn& c) { return tenths(c.unfused->read_bytes / kMega); }));
+  out += line(columns, "  HBM written, MB",
+              cell([](const StudyColumn& c) { return tenths(c.unfused->write_bytes / kMega); }));
+  out += line(columns, "  time, us", cell([](const StudyColumn& c) { return tenths(c.unfused->time_us); }));
   out += line(columns, "  its time over the fused kernel's", cell([](const StudyColumn& c) {
                 return fmt::format("{:.2f}x", c.unfused->time_us / c.result.duration_us);
               }));
   return out;
+}
+
+/// Why fusing helps, in numbers.
+std::string fusing_line(std::span<const StudyColumn> columns) {
+  std::string out;
+  for (const StudyColumn& c : columns) {
+    if (!c.unfused) {
+      continue;
+    }
+    const double fused = bytes_of(c, Counter::kDramReadSectors) + bytes_of(c, Counter::kDramWriteSectors);
+    const double unfused = c.unfused->read_bytes + c.unfused->write_bytes;
+    out += fmt::format("{}{} through HBM instead of {} on {}", out.empty() ? "" : ", ", human_bytes(fused),
+                       human_bytes(unfused), c.gpu);
+  }
+  return out.empty() ? out
+                     : "Fusing helps because the scores never leave the SM: apart, they are written and read twice; " +
+                           out + ".\n";
 }
 
 std::string stack_lines(std::span<const StudyColumn> columns) {
@@ -131,15 +159,15 @@ std::string study_table(std::span<const StudyColumn> columns) {
       "a 4096^3 bf16 GEMM\n\n";
   out += line(columns, "", [](const StudyColumn& c) { return c.title; });
   out += line(columns, "", [](const StudyColumn& c) { return c.gpu; });
-  out += line(columns, "SM cycles", [](const StudyColumn& c) { return fmt::format("{:.0f}", c.result.sm_cycles); });
-  out += line(columns, "SM clock, MHz", [](const StudyColumn& c) { return fmt::format("{}", c.result.sm_clock_mhz); });
-  out += line(columns, "time, us", [](const StudyColumn& c) { return fmt::format("{:.1f}", c.result.duration_us); });
+  out += line(columns, "SM cycles", [](const StudyColumn& c) { return grouped(c.result.sm_cycles); });
+  out += line(columns, "SM clock, MHz", [](const StudyColumn& c) { return grouped(c.result.sm_clock_mhz); });
+  out += line(columns, "time, us", [](const StudyColumn& c) { return tenths(c.result.duration_us); });
   out += line(columns, "TFLOP/s", [](const StudyColumn& c) {
     return fmt::format("{:.1f}", c.result.work.tensor_flops / c.result.duration_us / kMega);
   });
   out += line(columns, "bottleneck", [](const StudyColumn& c) { return std::string(to_string(c.result.bottleneck)); });
   out += traffic_lines(columns) + unfused_lines(columns) + stack_lines(columns);
-  out += "\n";
+  out += "\n" + fusing_line(columns);
   for (const StudyColumn& column : columns) {
     out += fmt::format("{} on {}: {}. {}\n", column.title, column.gpu, column.result.description,
                        column.result.bottleneck_reason);

@@ -19,10 +19,11 @@ void add_option(CLI::App& kernel, const OptionSpec& option, KernelChoice& choice
   added->default_str(option.chosen ? "chosen" : option.default_value);
 }
 
-/// The command's own options, which a kernel's --help would leave out.
+/// The command's own options, which a kernel's --help would leave out, but those that replace a kernel.
 std::string options_of_every_kernel(const CLI::App& command) {
-  const auto options = command.get_options(
-      [&command](const CLI::Option* option) { return option->nonpositional() && option != command.get_help_ptr(); });
+  const auto options = command.get_options([&command](const CLI::Option* option) {
+    return option->nonpositional() && option != command.get_help_ptr() && option->get_group() != kInsteadOfKernel;
+  });
   return CLI::Formatter().make_group("Options of every kernel", false, options);
 }
 

@@ -15,6 +15,9 @@ struct KernelChoice {
   std::map<std::string, std::string> values;  ///< by option name; empty = not given
 };
 
+/// The group of options that do not go with a kernel: a kernel's --help leaves them out.
+inline constexpr const char* kInsteadOfKernel = "Instead of a kernel";
+
 /// Adds one sub-command per kernel; options that a kernel does not know fall through to `command`.
 void add_kernel_commands(CLI::App& command, KernelChoice& choice);
 /// The options that were given, for OptionReader; a bare switch reads as on.

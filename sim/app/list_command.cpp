@@ -1,13 +1,16 @@
 /// strata list: what there is to name on a command line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sim/app/command.hpp"
 #include "sim/config/gpu_description.hpp"
 #include "sim/result/views.hpp"
 #include "sim/stats/metrics.hpp"
+#include "validation/compare/quantities.hpp"
 #include "workloads/kernels/catalogue.hpp"
 
 namespace strata::app {
@@ -31,21 +34,23 @@ int list_kernels() {
   return kExitDone;
 }
 
+bool is_predict_column(std::string_view name) {
+  return std::any_of(kQuantityInfo.begin(), kQuantityInfo.end(),
+                     [name](const QuantityInfo& info) { return name == info.column; });
+}
+
 int list_metrics() {
-  const auto line = [](const char* key, const char* unit, const char* sentence) {
-    fmt::print("  {:<60} {:<12} {}\n", key, unit, sentence);
-  };
   fmt::print("metrics of `run`, under Nsight Compute's names\n");
   for (const MetricValue& metric : metric_list()) {
     fmt::print("  {:<60} {:<12} {}\n", metric.name, metric.unit, metric.sentence);
   }
-  fmt::print("\ncounters, under the names of `predict`'s columns\n");
+  fmt::print("\ncounters, keys of `run --json`; those with a star are columns of `predict` too\n");
   for (const CounterInfo& info : kCounterInfo) {
-    line(info.key, info.unit, info.sentence);
+    fmt::print("{} {:<60} {:<12} {}\n", is_predict_column(info.key) ? '*' : ' ', info.key, info.unit, info.sentence);
   }
   fmt::print("\ncycle stack: mutually exclusive reasons, averaged over SMs; they add up to sm_cycles\n");
   for (const StackReasonInfo& info : kStackReasonInfo) {
-    line(info.key, "cycle", info.sentence);
+    fmt::print("  {:<60} {:<12} {}\n", info.key, "cycle", info.sentence);
   }
   return kExitDone;
 }

@@ -52,7 +52,7 @@ void OpenOutputs::write(const GpuDescription& gpu, const std::vector<Result>& re
     text.colour = isatty(STDOUT_FILENO) == 1;
     text.metrics = metrics_;
     for (const Result& result : results) {
-      fmt::print("{}", text_report(result, gpu.config, text));
+      fmt::print("{}", text_report(result, gpu, text));
     }
   }
   files_.commit();

@@ -144,7 +144,8 @@ void add_run(CLI::App& app, Action& action) {
       "a vendor library's kernel name that sets tile, stages and cluster, or auto: the fastest of those "
       "that the GPU's libraries could run; otherwise the kernel chooses a tile by a rule of thumb");
   command->add_flag("--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
-  command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote");
+  command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote")
+      ->group(kInsteadOfKernel);
   command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
       ->check(check_sm_clock);
   add_exact_option(*command, options->exact);

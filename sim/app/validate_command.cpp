@@ -33,6 +33,7 @@ struct ValidateOptions {
   std::string html;
   bool rows = false;
   bool cycles_only = false;
+  bool glance = false;
   bool microbench = false;
   bool choices = false;
   std::string only;
@@ -74,6 +75,7 @@ void check_options(const ValidateOptions& options) {
   for (const auto& [other, name] : {std::pair{options.microbench, "--microbench"}, {options.choices, "--auto"}}) {
     refuse_both(options.cycles_only, "--cycles-only", other, name);
     refuse_both(options.exact, "--exact", other, name);
+    refuse_both(options.glance, "--glance", other, name);
     refuse_both(options.max_error_cycles > 0, "--max-error-cycles", other, name);
   }
   refuse_both(options.rows, "--rows", options.choices, "--auto");
@@ -113,7 +115,7 @@ int validate(const ValidateOptions& options) {
   outputs.write([&] { return comparison_json(comparison); }, [&] { return comparison_html(comparison); },
                 [&] {
                   const std::string rows = options.rows ? comparison_rows_text(comparison) + "\n" : std::string{};
-                  return rows + comparison_text(comparison);
+                  return rows + comparison_text(comparison, options.glance);
                 });
   return judge(comparison, options.max_error_cycles);
 }
@@ -137,6 +139,8 @@ void add_validate(CLI::App& app, Action& action) {
   command->add_option("--json", options->json, "everything as JSON; - is standard output");
   command->add_option("--html", options->html, "tables and a scatter plot as one page");
   command->add_flag("--rows", options->rows, "lists every launch too");
+  command->add_flag("--glance", options->glance,
+                    "prints only the tables at a glance, errors of cycles and of HBM traffic by group");
   command->add_flag("--cycles-only", options->cycles_only,
                     "does not score durations, which need a second simulation at the clock model's clock");
   command

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <type_traits>
 
 #include "sim/config/gpu_fields.hpp"
@@ -196,6 +197,34 @@ std::optional<std::string> parse_field(const Field& field, std::string_view text
 std::string field_text(const Field& field, const GpuConfig& config) {
   // ref() needs a mutable config to hand out pointers; the visitor only reads.
   return std::visit(Printer{}, field.ref(const_cast<GpuConfig&>(config)));
+}
+
+std::string binary_bytes(std::int64_t bytes) {
+  constexpr std::int64_t kStep = 1024;
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes != 0 && bytes % kStep == 0 && unit + 1 < std::size(kUnits)) {
+    bytes /= kStep;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+std::string field_words(const Field& field, const GpuConfig& config) {
+  const std::string text = field_text(field, config);
+  if (is_bytes(field)) {
+    if (const auto bytes = to_integer(text)) {
+      return binary_bytes(*bytes);
+    }
+  }
+  // Words, switches, indices and ratios have no unit to name.
+  for (const std::string_view plain : {"words", "flag", "index", "ratio"}) {
+    if (field.unit == plain) {
+      return text;
+    }
+  }
+  const bool counted = field.unit != "MHz" && field.unit != "ns" && field.unit.find('/') == std::string_view::npos;
+  return fmt::format("{} {}{}", text, field.unit, counted && text != "1" ? "s" : "");
 }
 
 std::optional<std::string> check_field(const Field& field, const GpuConfig& config) {

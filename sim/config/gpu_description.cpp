@@ -33,11 +33,12 @@ void apply_override(const std::string& text, GpuDescription& gpu, std::set<std::
     problems.push_back({{}, 0, 0, std::string(field->key), "is given twice with --set; expected one value"});
     return;
   }
+  const std::string described = field_words(*field, gpu.config);
   if (auto wrong = parse_field(*field, std::string_view(text).substr(equals + 1), gpu.config)) {
     problems.push_back({{}, 0, 0, std::string(field->key), *wrong});
     return;
   }
-  gpu.origins[std::string(field->key)] = {"given", "--set"};
+  gpu.origins[std::string(field->key)] = {"given", "--set", described};
 }
 
 /// Adds file, line and column to problems about values that a file gave.
@@ -110,6 +111,17 @@ std::vector<FieldDescription> describe(const GpuDescription& gpu, const std::str
       names.emplace_back(field.key.substr(0, field.key.find('.')));
     }
     throw InputError(Diagnostic{{}, 0, 0, key_prefix.substr(0, 200), "unknown key" + did_you_mean(key_prefix, names)});
+  }
+  return out;
+}
+
+std::vector<std::string> replaced_values(const GpuDescription& gpu) {
+  std::vector<std::string> out;
+  for (const auto& [key, from] : gpu.origins) {
+    if (!from.described.empty()) {
+      out.push_back(
+          fmt::format("{} = {} (described: {})", key, field_words(*find_field(key), gpu.config), from.described));
+    }
   }
   return out;
 }

@@ -18,8 +18,9 @@
 namespace strata {
 
 struct FieldOrigin {
-  std::string origin;  ///< datasheet, measured, literature, inferred, fitted or given
-  std::string source;  ///< where the value comes from, in a few words
+  std::string origin;       ///< datasheet, measured, literature, inferred, fitted or given
+  std::string source;       ///< where the value comes from, in a few words
+  std::string described{};  ///< with --set: the value that was replaced, with its unit
 };
 
 struct GpuDescription {
@@ -58,6 +59,9 @@ void set_config_dir(const std::filesystem::path& path);
 /// Fields whose key is `key_prefix`, lies under it ("l2", "hbm.trcd_ns"), or all when it is empty.
 /// Throws InputError with the nearest key when there are none.
 [[nodiscard]] std::vector<FieldDescription> describe(const GpuDescription& gpu, const std::string& key_prefix);
+
+/// What --set replaced, a line per key: "l2.size_bytes = 100 MiB (described: 50 MiB)".
+[[nodiscard]] std::vector<std::string> replaced_values(const GpuDescription& gpu);
 
 /// The description as YAML that load_gpu reads back identically, origins included, without `extends`.
 [[nodiscard]] std::string effective_config(const GpuDescription& gpu);

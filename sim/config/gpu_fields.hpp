@@ -2,6 +2,7 @@
 /// `describe`, `--set` and the effective-config writer are all made from it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,12 @@ struct Field {
 
 /// The member's value as parse_field reads it back, bit for bit.
 [[nodiscard]] std::string field_text(const Field& field, const GpuConfig& config);
+
+/// The same for people, with its unit: "50 MiB", "1590 MHz", "20 ways".
+[[nodiscard]] std::string field_words(const Field& field, const GpuConfig& config);
+
+/// "50 MiB", "48 KiB", "24 B": in the largest power of 1024 that divides it.
+[[nodiscard]] std::string binary_bytes(std::int64_t bytes);
 
 /// What is wrong with the member's value, or nothing.
 [[nodiscard]] std::optional<std::string> check_field(const Field& field, const GpuConfig& config);

@@ -143,6 +143,9 @@ std::string html_report(const GpuDescription& gpu, const std::vector<Result>& re
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Strata: {0}</title>\n"
       "<style>{1}</style></head><body>\n<h1>{0}</h1>\n",
       html_escaped(gpu.config.chip.product), kStyle);
+  for (const std::string& replaced : replaced_values(gpu)) {
+    out += "<p>with " + html_escaped(replaced) + "</p>\n";
+  }
   for (const Result& r : results) {
     out += "<h2>" + html_escaped(r.kernel) + "</h2>\n<p>" + html_escaped(r.description) + "</p>\n";
     summary(out, r, gpu.config);

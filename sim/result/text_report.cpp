@@ -17,8 +17,8 @@ constexpr int kBarWidth = 40;
 
 class Report {
  public:
-  Report(const Result& result, const GpuConfig& config, const TextOptions& options)
-      : r_(result), config_(config), options_(options) {}
+  Report(const Result& result, const GpuDescription& gpu, const TextOptions& options)
+      : r_(result), gpu_(gpu), config_(gpu.config), options_(options) {}
 
   std::string write() {
     headline();
@@ -41,11 +41,15 @@ class Report {
   [[nodiscard]] std::string bold(const std::string& text) const { return paint("1", text); }
 
   void line(const std::string& label, const std::string& value, const std::string& remark) {
-    out_ += fmt::format("  {:<13}{:<18}{}\n", label, value, remark);
+    out_ += remark.empty() ? fmt::format("  {:<13}{}\n", label, value)
+                           : fmt::format("  {:<13}{:<18}{}\n", label, value, remark);
   }
 
   void headline() {
     out_ += bold(r_.kernel) + " on " + bold(r_.gpu) + "\n";
+    for (const std::string& replaced : replaced_values(gpu_)) {
+      out_ += "  with " + replaced + "\n";
+    }
     if (!r_.description.empty()) {
       out_ += "  " + r_.description + "\n";
     }
@@ -101,8 +105,9 @@ class Report {
         continue;
       }
       const int width = std::clamp(static_cast<int>(std::lround(share * kBarWidth)), 0, kBarWidth);
-      out_ += fmt::format("  {:<15}{:>6.1f} % {:>16} cycles  {}\n", kStackReasonInfo[i].key, 100 * share,
-                          grouped(r_.cycle_stack[i]), paint("36", std::string(static_cast<std::size_t>(width), '#')));
+      out_ += fmt::format("  {:<15}{:>6.1f} % {:>16} cycles", kStackReasonInfo[i].key, 100 * share,
+                          grouped(r_.cycle_stack[i]));
+      out_ += width > 0 ? "  " + paint("36", std::string(static_cast<std::size_t>(width), '#')) + "\n" : "\n";
     }
   }
 
@@ -115,6 +120,7 @@ class Report {
   }
 
   const Result& r_;
+  const GpuDescription& gpu_;
   const GpuConfig& config_;
   const TextOptions& options_;
   std::string out_;
@@ -143,8 +149,8 @@ std::string human_bytes(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.2f} {}", bytes, units[unit]);
 }
 
-std::string text_report(const Result& result, const GpuConfig& config, const TextOptions& options) {
-  return Report(result, config, options).write();
+std::string text_report(const Result& result, const GpuDescription& gpu, const TextOptions& options) {
+  return Report(result, gpu, options).write();
 }
 
 }  // namespace strata

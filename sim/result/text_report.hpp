@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "sim/config/gpu_config.hpp"
+#include "sim/config/gpu_description.hpp"
 #include "sim/result/result.hpp"
 
 namespace strata {
@@ -18,7 +18,7 @@ struct TextOptions {
   bool metrics = false;  ///< every counter under its Nsight Compute name
 };
 
-[[nodiscard]] std::string text_report(const Result& result, const GpuConfig& config, const TextOptions& options = {});
+[[nodiscard]] std::string text_report(const Result& result, const GpuDescription& gpu, const TextOptions& options = {});
 
 /// "1,234,567".
 [[nodiscard]] std::string grouped(double value);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/gpu_description.hpp"
+#include "sim/config/gpu_fields.hpp"
 #include "sim/topology/graph.hpp"
 
 namespace strata {
@@ -134,8 +135,8 @@ std::string topology_text(const Topology& topology) {
   for (const std::uint32_t sms : s.partition_sms) {
     beside += (beside.empty() ? "" : " and ") + std::to_string(sms);
   }
-  line("L2",
-       fmt::format("{} bytes in {} slices, {} partitions beside {} SMs", s.l2_bytes, s.slices, s.partitions, beside));
+  line("L2", fmt::format("{} in {} slices, {} partitions beside {} SMs", binary_bytes(s.l2_bytes), s.slices,
+                         s.partitions, beside));
   line("HBM", fmt::format("{} pseudo-channels in {} stacks", s.pseudo_channels, s.stacks));
   line("resident clusters", fmt::format("{} of 2, {} of 4, {} of 8 CTAs at one CTA per SM", s.max_clusters_2,
                                         s.max_clusters_4, s.max_clusters_8));

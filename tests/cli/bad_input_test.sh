@@ -65,6 +65,7 @@ expect_error 2 "--stages: is an option of --copy async" run gemm_simt "${small[@
 expect_error 2 "--split-reduction: needs --split-k above 1" run gemm_simt "${small[@]}" --split-reduction inplace
 expect_error 2 "--only needs --microbench" validate --data x.csv --only latency
 expect_error 2 "--exact does not go with --microbench" validate --microbench --exact
+expect_error 2 "--glance does not go with --auto" validate --data x.csv --auto --glance
 expect_error 2 "--json does not go with --auto" validate --data x.csv --auto --json x.json
 
 expect_error 2 "--kernel: nvjet: the name says bf16, --dtype says fp8" run gemm "${small[@]}" --kernel $nvjet --dtype fp8

@@ -16,6 +16,19 @@ shows 'l2.size_bytes' describe l2
 shows '52428800|50MiB' describe l2.size_bytes --gpu h100-sxm5-80gb
 shows '104857600|100MiB' describe l2.size_bytes --set l2.size=100MiB
 shows '132' describe topology
+shows 'L2 +50 MiB' describe topology
+# In a pipe a key is one line; on a terminal the meaning and the source are wrapped.
+expect_done describe l2.data_share
+[[ $(wc -l <stdout) -eq 2 ]] || fail "describe breaks lines in a pipe"
+script -qec "stty cols 100; $strata describe l2.data_share" /dev/null </dev/null >terminal 2>/dev/null
+grep -qE '^    .{20,}' terminal || fail "describe wraps no source on a terminal: $(cat terminal)"
+[[ $(tr -d '\r' <terminal | wc -L) -le 100 ]] || fail "describe is wider than a terminal of 100 columns"
+# What predict has no column for is not listed as one of its columns.
+expect_done list metrics
+for name in bank_conflicts dram_row_activations tma_bytes; do
+  grep -q "^  $name " stdout || fail "$name is listed as a column of predict"
+done
+grep -q '^\* smem_wavefronts ' stdout || fail "smem_wavefronts is not listed as a column of predict"
 expect_done describe topology --dot topology.dot
 grep -q 'graph' topology.dot || fail "no graph in the Graphviz file"
 shows '--tile-m' run gemm --help
@@ -23,6 +36,13 @@ for option in --gpu --set --sm-clock --kernel --exact --json --csv --html --time
   shows "^ +$option" run gemm --help
 done
 shows '^ +--out' trace record gemm --help
+# A trace holds its kernel: --trace is no option of one.
+! "$strata" run gemm --help | grep -q -- --trace || fail "--trace among the options of a kernel"
+shows '^ +--trace' run --help
+for default in 'causal \[on\|off\]=off' 'pipelined \[on\|off\]=on'; do
+  shows "--$default" run flash_attention --help
+done
+shows 'with l2.size_bytes = 100 MiB .described: 50 MiB.' run gemm --m 64 --n 64 --k 64 --set l2.size=100MiB
 version=$(sed -nE 's/^project\(strata VERSION ([0-9.]+).*/\1/p' "$source_tree/CMakeLists.txt")
 shows "^strata $version\$" --version
 shows 'SM cycles' run elementwise --rows 512 --cols 512 --inputs 2
@@ -36,6 +56,11 @@ expect_done validate --data one.csv --gpu h100-sxm5-80gb --max-error-cycles 1000
 grep -q 'strata.validation/1' v.json || fail "validation JSON"
 grep -q '<svg' v.html || fail "scatter plot"
 grep -q 'add_bf16_1024x1024' stdout || fail "--rows lists no launch"
+grep -q 'all / elementwise' stdout || fail "no table of a family"
+grep -q "^The last two tables, 'sm_cycles at a glance' and 'HBM at a glance'" stdout || fail "no word of the last tables"
+expect_done validate --data one.csv --cycles-only --glance
+grep -q '^sm_cycles at a glance' stdout || fail "--glance prints no glance"
+! grep -q 'all / ' stdout || fail "--glance prints the tables of families"
 # Counters of a GPU's folder, scored as another's.
 mkdir -p h100-pcie-80gb && cp one.csv h100-pcie-80gb/
 warning='warning: h100-pcie-80gb/one.csv: lies in the folder of h100-pcie-80gb, whose counters are scored as h100-sxm5'

@@ -39,6 +39,12 @@ for words in "run gemm --m 1 --n 1 --k 2147483640" "run gemm --m 1 --n 1 --k 214
   script -qec "timeout --foreground 5 $strata $words" /dev/null </dev/null >terminal 2>/dev/null
   grep -q 'run: .*\(finished\|simulated\)' terminal || fail "no progress on a terminal: strata $words: $(head -c 400 terminal)"
 done
+nvjet=nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT
+printf 'case,seq,op,dtype,shape,kernel,sm_cycles\nlong,0,gemm,bf16,"16384,16384,16384,TN",%s,1\n' $nvjet >long.csv
+for command in "predict --in long.csv --out predicted.csv" "validate --data long.csv"; do
+  script -qec "timeout --foreground 5 $strata $command --exact" /dev/null </dev/null >terminal 2>/dev/null
+  grep -q '\(predict\|validate\): .*simulat' terminal || fail "no progress on a terminal: strata $command: $(head -c 400 terminal)"
+done
 # shellcheck disable=SC2086
 timeout 4 "$strata" $words >stdout 2>stderr
 [[ ! -s stderr ]] || fail "progress where there is no terminal: $(head -c 400 stderr)"

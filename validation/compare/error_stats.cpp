@@ -1,5 +1,7 @@
 #include "validation/compare/error_stats.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -29,6 +31,13 @@ ErrorStats error_stats(std::span<const double> signed_errors) {
   out.median_abs = (magnitude[(out.n - 1) / 2] + magnitude[out.n / 2]) / 2;
   out.p90_abs = magnitude[(out.n * 9 + 9) / 10 - 1];
   return out;
+}
+
+std::string signed_percent(double share, int digits) {
+  constexpr double kPercent = 100;
+  const std::string size = fmt::format("{:.{}f}", kPercent * std::abs(share), digits);
+  const bool nothing = size.find_first_not_of("0.") == std::string::npos;
+  return (nothing ? "" : (share < 0 ? "-" : "+")) + size;
 }
 
 }  // namespace strata

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace strata {
 
@@ -17,5 +18,8 @@ struct ErrorStats {
 };
 
 [[nodiscard]] ErrorStats error_stats(std::span<const double> signed_errors);
+
+/// A share in per cent with its sign, "+4.3"; what rounds to nothing has none: "0.0".
+[[nodiscard]] std::string signed_percent(double share, int digits);
 
 }  // namespace strata

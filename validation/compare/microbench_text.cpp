@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "validation/compare/error_stats.hpp"
 #include "validation/compare/microbench_comparison.hpp"
 
 namespace strata {
@@ -59,9 +60,10 @@ std::string microbench_text(const MicrobenchComparison& c) {
   out += fmt::format("{:<52} {:>7} {:>6} {:>8} {:>8} {:>8}  {}\n", "microbenchmark", "kind", "points", "error", "bias",
                      "worst", "measured / simulated, longest curve");
   for (const MicrobenchGroup& g : c.groups) {
-    out += fmt::format("{:<52} {:>7} {:>6} {:>6.1f} % {:>+6.1f} % {:>+6.0f} %  {}\n", g.name,
-                       to_string(g.points.front().kind), g.points.size(), kPercent * g.mean_abs_error(),
-                       kPercent * g.bias(), kPercent * g.worst().error(), sparklines(g));
+    const std::string curves = sparklines(g);
+    out += fmt::format("{:<52} {:>7} {:>6} {:>6.1f} % {:>6} % {:>6} %{}{}\n", g.name, to_string(g.points.front().kind),
+                       g.points.size(), kPercent * g.mean_abs_error(), signed_percent(g.bias(), 1),
+                       signed_percent(g.worst().error(), 0), curves.empty() ? "" : "  ", curves);
   }
   out += "\nmean absolute error over all points of a kind\n";
   for (const PointKind kind : {PointKind::kLatency, PointKind::kRate, PointKind::kCold, PointKind::kTraffic}) {
@@ -69,16 +71,18 @@ std::string microbench_text(const MicrobenchComparison& c) {
       out += fmt::format("  {:<8} {:>6.1f} %\n", to_string(kind), kPercent * *error);
     }
   }
-  out += fmt::format("\nover {:.0f} % and why\n", kPercent * kMicrobenchAim);
+  bool some_over = false;
   for (const MicrobenchGroup& g : c.groups) {
     if (!g.meets_aim()) {
+      out += some_over ? std::string() : fmt::format("\nover {:.0f} % and why\n", kPercent * kMicrobenchAim);
+      some_over = true;
       const MicrobenchPointResult& worst = g.worst();
       out += fmt::format("  {} ({:.1f} %; worst {} at {}: {:.4g} for {:.4g} {}): {}\n", g.name,
                          kPercent * g.mean_abs_error(), worst.row.series, x_of(worst.row), worst.simulated,
                          worst.row.value, worst.row.unit, g.known_gap.empty() ? "cause not known" : g.known_gap);
     }
   }
-  out += "\nmeasured, not simulated\n";
+  out += c.not_simulated.empty() ? "" : "\nmeasured, not simulated\n";
   for (const auto& [reason, rows] : c.not_simulated) {
     out += fmt::format("  {:>6} rows: {}\n", rows, reason);
   }
@@ -92,8 +96,8 @@ std::string microbench_points_text(const MicrobenchComparison& c) {
                        "simulated", "error", "between runs", "unit");
     for (const MicrobenchPointResult& p : g.points) {
       out +=
-          fmt::format("{:<44} {:>18} {:>12.5g} {:>12.5g} {:>+7.1f} %  {:>10.5g} {:>10.5g}  {}\n", p.row.series,
-                      x_of(p.row), p.row.value, p.simulated, kPercent * p.error(), p.row.low, p.row.high, p.row.unit);
+          fmt::format("{:<44} {:>18} {:>12.5g} {:>12.5g} {:>7} %  {:>10.5g} {:>10.5g}  {}\n", p.row.series, x_of(p.row),
+                      p.row.value, p.simulated, signed_percent(p.error(), 1), p.row.low, p.row.high, p.row.unit);
     }
   }
   return out;

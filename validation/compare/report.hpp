@@ -7,8 +7,9 @@
 
 namespace strata {
 
-/// Aligned tables: per split a table for every group with all quantities, then cycles at a glance.
-[[nodiscard]] std::string comparison_text(const Comparison& comparison);
+/// Aligned tables: per split a table for every group with all quantities, then cycles and HBM at a glance.
+/// @param glance_only  the last two tables only
+[[nodiscard]] std::string comparison_text(const Comparison& comparison, bool glance_only = false);
 /// One aligned line per measured row: values and errors of cycles, duration and HBM traffic.
 [[nodiscard]] std::string comparison_rows_text(const Comparison& comparison);
 /// Everything: every group's statistics, every row's values. Schema "strata.validation/1".

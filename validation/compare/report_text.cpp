@@ -18,8 +18,8 @@ std::string stats_cells(const ErrorStats& s) {
   if (s.n == 0) {
     return fmt::format("{:>5} {:>8} {:>8} {:>8} {:>8} {:>8}", 0, "-", "-", "-", "-", "-");
   }
-  return fmt::format("{:>5} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>+8.2f}", s.n, kPercent * s.mean_abs,
-                     kPercent * s.median_abs, kPercent * s.p90_abs, kPercent * s.max_abs, kPercent * s.bias);
+  return fmt::format("{:>5} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8}", s.n, kPercent * s.mean_abs,
+                     kPercent * s.median_abs, kPercent * s.p90_abs, kPercent * s.max_abs, signed_percent(s.bias, 2));
 }
 
 void append_group(std::string& out, const SplitScore& split, const GroupScore& group) {
@@ -74,8 +74,20 @@ void append_hbm(std::string& out, const Comparison& comparison) {
   }
 }
 
+/// A table for every group of every split, with all quantities.
+void append_groups(std::string& out, const Comparison& comparison) {
+  for (const SplitScore& split : comparison.splits) {
+    for (const GroupScore& family : split.families) {
+      append_group(out, split, family);
+    }
+    append_group(out, split, split.hard);
+    append_group(out, split, split.brief);
+    append_group(out, split, split.overall);
+  }
+}
+
 std::string error_cell(const std::optional<double>& error) {
-  return error ? fmt::format("{:+.1f}", kPercent * *error) : std::string("-");
+  return error ? signed_percent(*error, 1) : std::string("-");
 }
 
 std::string value_cell(const std::optional<double>& value, double divisor, int digits) {
@@ -84,7 +96,7 @@ std::string value_cell(const std::optional<double>& value, double divisor, int d
 
 }  // namespace
 
-std::string comparison_text(const Comparison& comparison) {
+std::string comparison_text(const Comparison& comparison, bool glance_only) {
   std::string out = fmt::format(
       "{} against {}: {} launches, {} supported, {} unsupported\n"
       "error = (simulated - measured) / measured; mean, median, p90 and max of its absolute value; bias is its mean.\n"
@@ -95,13 +107,9 @@ std::string comparison_text(const Comparison& comparison) {
   if (comparison.other_gpu > 0) {
     out += fmt::format("{} more rows were measured on another GPU and are left out\n", comparison.other_gpu);
   }
-  for (const SplitScore& split : comparison.splits) {
-    for (const GroupScore& family : split.families) {
-      append_group(out, split, family);
-    }
-    append_group(out, split, split.hard);
-    append_group(out, split, split.brief);
-    append_group(out, split, split.overall);
+  if (!glance_only) {
+    out += "The last two tables, 'sm_cycles at a glance' and 'HBM at a glance', sum up; --glance prints no others.\n";
+    append_groups(out, comparison);
   }
   if (!comparison.causes.empty()) {
     out += "\nunsupported launches by reason\n";

@@ -13,7 +13,16 @@ namespace strata {
 
 namespace {
 
-constexpr double kMmaMacsPerCycle = 700;  ///< mma.sync beside the softmax's instructions
+/// What mma.sync and the softmax reach on an SM with `warps` that share the `rows` of a tile. Each warp reads all of K
+/// and V from shared memory, a wavefront for 64 x rows / warps multiply-adds, and half of these wavefronts are not
+/// hidden: 32 rows a warp are worth a fifth more than 16.
+double mma_macs_per_cycle(std::int64_t rows, std::int64_t warps) {
+  constexpr double kMmaMacsPerCycle = 1060;
+  constexpr double kExposedWavefronts = 0.5;
+  constexpr double kMacsPerWavefrontAndRow = 64;
+  const double wavefronts = static_cast<double>(warps) / (kMacsPerWavefrontAndRow * static_cast<double>(rows));
+  return 1 / (1 / kMmaMacsPerCycle + kExposedWavefronts * wavefronts);
+}
 
 struct Problem {
   const LaunchRow& row;
@@ -85,7 +94,7 @@ void add_flash(const Problem& p, CandidateList& out) {
         // Dropout, causal, local, ALiBi, even lengths, even head dim, softcap, returns the softmax.
         const std::string name = fmt::format("void pytorch_flash::flash_fwd_kernel<{}, 0, {}, 0, 0, {}, 1, 0, 0>()",
                                              traits(p, m, n, warps), c.causal ? 1 : 0, even ? 1 : 0);
-        try_kernel(p, {name, fmt::format("FA2 {}x{}", m, n), m, kMmaMacsPerCycle, {}}, out);
+        try_kernel(p, {name, fmt::format("FA2 {}x{}", m, n), m, mma_macs_per_cycle(m, warps), {}}, out);
       }
     }
   }
@@ -103,12 +112,13 @@ std::uint32_t parts_of(const Problem& p, const std::string& kernel, std::uint32_
 /// Split keys, for few queries: parts as FlashAttention-2 chooses them, then their sum.
 void add_flash_split(const Problem& p, CandidateList& out) {
   constexpr std::uint32_t kRows = 64;  // the library's split kernels have 64 rows
+  constexpr std::uint32_t kWarps = 4;
   if (p.cells.q_len > kRows) {
     return;
   }
   const std::int64_t d = p.cells.head_dim;
   const std::uint32_t n = d <= 64 ? 256 : (d <= 128 ? 128 : 64);
-  const std::string name = traits(p, kRows, n, 4);
+  const std::string name = traits(p, kRows, n, kWarps);
   const std::string kernel = fmt::format("void pytorch_flash::flash_fwd_splitkv_kernel<{}, {}, 0, 0, 0, 1, 0, 1, 0>()",
                                          name, p.cells.causal ? 1 : 0);
   const std::uint32_t splits = parts_of(p, kernel, &Dim3::y);
@@ -119,7 +129,7 @@ void add_flash_split(const Problem& p, CandidateList& out) {
   const std::uint32_t rows_of_cta = d % 128 == 0 ? 4 : (d % 64 == 0 ? 8 : 16);
   const std::string sum =
       fmt::format("void pytorch_flash::flash_fwd_splitkv_combine_kernel<{}, {}, {}, 1>()", name, rows_of_cta, log2);
-  try_kernel(p, {kernel, "FA2 split", kRows, kMmaMacsPerCycle, sum}, out);
+  try_kernel(p, {kernel, "FA2 split", kRows, mma_macs_per_cycle(kRows, kWarps), sum}, out);
 }
 
 std::string cudnn_name(const char* generation, const std::string& tile, std::int64_t head_dim, const char* warps) {
@@ -130,7 +140,9 @@ std::string cudnn_name(const char* generation, const std::string& tile, std::int
 void add_cudnn(const Problem& p, CandidateList& out) {
   constexpr double kWgmmaMacsPerCycle = 1400;
   constexpr std::int64_t kWgmmaRows = 128;  // two consumer warpgroups of 64
+  constexpr std::int64_t kMmaWarps = 4;
   constexpr std::int64_t kDecodeRows = 16;
+  constexpr double kDecodeMacsPerCycle = 700;  // its warps share the keys, not the rows
   const std::int64_t d = p.cells.head_dim;
   for (const char* n : {"64", "128"}) {
     if (p.target.has_tma && p.target.has_wgmma) {
@@ -149,7 +161,7 @@ void add_cudnn(const Problem& p, CandidateList& out) {
                  {cudnn_name("sm80_flash_fprop_wmma_f16_knob_7", tile, d, "4x1x1"),
                   "cuDNN sm80 " + tile,
                   m,
-                  kMmaMacsPerCycle,
+                  mma_macs_per_cycle(m, kMmaWarps),
                   {}},
                  out);
     }
@@ -157,7 +169,7 @@ void add_cudnn(const Problem& p, CandidateList& out) {
   const std::string decode = cudnn_name("sm80_flash_fprop_wmma_f16_knob_35", "16x128", d, "1x4x1");
   const bool split = p.cells.q_len <= kDecodeRows && parts_of(p, decode, &Dim3::x) > 1;
   try_kernel(p,
-             {decode, "cuDNN sm80 16x128", kDecodeRows, kMmaMacsPerCycle,
+             {decode, "cuDNN sm80 16x128", kDecodeRows, kDecodeMacsPerCycle,
               split ? "void cudnn::lean_reduction_kernel<0, 0, 0>()" : ""},
              out);
 }

@@ -127,6 +127,9 @@ TEST_CASE("--set: changes a value, its origin and nothing else", "[config][set]"
   const GpuDescription gpu = load_gpu("h100-sxm5-80gb", {"l2.size=100MiB", "topology.tpcs_per_cpc=2"});
   CHECK(gpu.config.l2.size_bytes == 100 << 20);
   CHECK(gpu.origins.at("l2.size_bytes").origin == "given");
+  CHECK(replaced_values(plain).empty());
+  CHECK(replaced_values(gpu) == std::vector<std::string>{"l2.size_bytes = 100 MiB (described: 50 MiB)",
+                                                         "topology.tpcs_per_cpc = 2 TPCs (described: 3 TPCs)"});
   for (const Field& field : gpu_fields()) {
     if (field.key != "l2.size_bytes" && field.key != "topology.tpcs_per_cpc") {
       CHECK(field_text(field, gpu.config) == field_text(field, plain.config));

@@ -157,3 +157,22 @@ TEST_CASE("Field: a key may lack its unit suffix", "[config]") {
   CHECK(find_field("l2") == nullptr);
   CHECK(find_field("") == nullptr);
 }
+
+TEST_CASE("field_words: a value with its unit, bytes by powers of 1024", "[config]") {
+  CHECK(binary_bytes(0) == "0 B");
+  CHECK(binary_bytes(1000) == "1000 B");
+  CHECK(binary_bytes(48 * 1024) == "48 KiB");
+  CHECK(binary_bytes(50LL << 20) == "50 MiB");
+  CHECK(binary_bytes(80LL << 30) == "80 GiB");
+  GpuConfig config{};
+  config.l2.ways = 1;
+  CHECK(field_words(*find_field("l2.ways"), config) == "1 way");
+  config.l2.ways = 20;
+  CHECK(field_words(*find_field("l2.ways"), config) == "20 ways");
+  config.clocks.l2_mhz = 1700;
+  CHECK(field_words(*find_field("clocks.l2_mhz"), config) == "1700 MHz");
+  config.topology.gpc_sms = {16, 18};
+  CHECK(field_words(*find_field("topology.gpc_sms"), config) == "[16, 18] SMs");
+  config.tma.present = 1;
+  CHECK(field_words(*find_field("tma.present"), config) == "1");
+}

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -82,7 +83,7 @@ TEST_CASE("CSV: a row has a cell for every column, and quotes what needs it", "[
 
 TEST_CASE("Text: shows time, rates, traffic, stack and bottleneck with units; colour only when asked",
           "[result][text]") {
-  const std::string text = text_report(test::sample_result(), h100().config);
+  const std::string text = text_report(test::sample_result(), h100());
   for (const char* part :
        {"200.00 us", "320,000 SM cycles at 1600 MHz (given)", "687.0 TFLOP/s", "240.0 GB/s", "32.00 MB", "16.00 MB",
         "80.0 %", "tensor cores busy 80 %", "limited by shared memory", "note: tile chosen by prediction"}) {
@@ -90,13 +91,33 @@ TEST_CASE("Text: shows time, rates, traffic, stack and bottleneck with units; co
     CHECK(text.find(part) != std::string::npos);
   }
   CHECK(text.find('\x1b') == std::string::npos);
-  CHECK(text_report(test::sample_result(), h100().config, {true, true}).find("\x1b[1m") != std::string::npos);
-  CHECK(text_report(test::sample_result(), h100().config, {false, true}).find("lts__t_sectors.sum") !=
-        std::string::npos);
+  CHECK(text_report(test::sample_result(), h100(), {true, true}).find("\x1b[1m") != std::string::npos);
+  CHECK(text_report(test::sample_result(), h100(), {false, true}).find("lts__t_sectors.sum") != std::string::npos);
+}
+
+TEST_CASE("Text and HTML: say what --set replaced and the value described", "[result][text][html]") {
+  const GpuDescription gpu = load_gpu("h100-sxm5-80gb", {"l2.size=100MiB", "l2.near_copy=none"});
+  const std::string text = text_report(test::sample_result(), gpu);
+  const std::string html = html_report(gpu, {test::sample_result()});
+  for (const char* part :
+       {"with l2.size_bytes = 100 MiB (described: 50 MiB)\n", "with l2.near_copy = none (described: first_fill)\n"}) {
+    INFO(part << "\n" << text);
+    CHECK(text.find(std::string("  ") + part) != std::string::npos);
+    CHECK(html.find(std::string("<p>") + std::string(part, std::strlen(part) - 1) + "</p>") != std::string::npos);
+  }
+  CHECK(text_report(test::sample_result(), load_gpu("h100-sxm5-80gb")).find("described") == std::string::npos);
+}
+
+TEST_CASE("Text: no line ends in a space", "[result][text]") {
+  Result r = test::sample_result();
+  r.cycle_stack[static_cast<std::size_t>(StackReason::kDrain)] = 300;  // too few cycles for a mark
+  const std::string text = text_report(r, h100(), {false, true});
+  CHECK(text.find("drain") != std::string::npos);
+  CHECK(text.find(" \n") == std::string::npos);
 }
 
 TEST_CASE("Text: an empty result prints without dividing by zero", "[result][text]") {
-  const std::string text = text_report(Result{}, h100().config);
+  const std::string text = text_report(Result{}, h100());
   CHECK(text.find("nan") == std::string::npos);
   CHECK(text.find("inf") == std::string::npos);
 }

@@ -23,6 +23,11 @@ TEST_CASE("Topology: every GPU builds, and its channels add up to the data sheet
   }
 }
 
+TEST_CASE("Topology: the text has the L2's size in MiB", "[topology]") {
+  const std::string text = topology_text(build_topology(load_gpu("h100-sxm5-80gb").config));
+  CHECK(text.find("50 MiB in 80 slices") != std::string::npos);
+}
+
 TEST_CASE("Topology: H100 SXM has 132 SMs and room for 66, 30 and 15 clusters of 2, 4 and 8", "[topology][h100]") {
   const TopologySummary s = build_topology(load_gpu("h100-sxm5-80gb").config).summary;
   CHECK(s.sms == 132);

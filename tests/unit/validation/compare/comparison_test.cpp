@@ -38,6 +38,14 @@ TEST_CASE("error statistics: mean, median, 90th percentile, largest and bias") {
   CHECK(error_stats(one).p90_abs == Approx(0.25));
 }
 
+TEST_CASE("error statistics: a share in per cent has a sign unless it rounds to nothing") {
+  CHECK(signed_percent(0.0432, 1) == "+4.3");
+  CHECK(signed_percent(-0.5, 0) == "-50");
+  CHECK(signed_percent(-0.003, 0) == "0");
+  CHECK(signed_percent(-0.00004, 2) == "0.00");
+  CHECK(signed_percent(0, 1) == "0.0");
+}
+
 TEST_CASE("comparison: values at or below the floor are not scored") {
   ComparedRow r = row("nvjet", "calibration", 100, 110);
   CHECK(*r.error(Quantity::kSmCycles) == Approx(0.1));

@@ -76,3 +76,16 @@ TEST_CASE("microbench comparison: text, points, JSON and page say the same", "[v
   CHECK(has(page, "Some &lt;GPU&gt;"));
   CHECK_FALSE(has(page, "nan"));
 }
+
+TEST_CASE("microbench text: no heading without lines under it, no zero with a sign", "[validation][microbench]") {
+  MicrobenchComparison c = two_groups();
+  CHECK(has(microbench_text(c), "measured, not simulated"));
+  CHECK(has(microbench_text(c), "and why"));
+  c.not_simulated.clear();
+  c.groups = {{"near", {point("a", 1, 1000, 999.9)}, {}}};
+  const std::string text = microbench_text(c);
+  CHECK_FALSE(has(text, "measured, not simulated"));
+  CHECK_FALSE(has(text, "and why"));
+  CHECK_FALSE(has(text, "-0"));
+  CHECK_FALSE(has(microbench_points_text(c), "-0"));
+}
