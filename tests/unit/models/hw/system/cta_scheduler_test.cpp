@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "models/hw/noc/crossbar.hpp"
 #include "models/hw/sm/occupancy.hpp"
@@ -104,20 +107,33 @@ TEST_CASE("CTA scheduler: single CTAs fill the lone TPCs, then GPC after GPC", "
   CHECK(std::set<std::uint32_t>(gpu.sms().begin(), gpu.sms().end()).size() == 132);
 }
 
-TEST_CASE("CTA scheduler: fewer CTAs than SMs are spread over GPCs and TPCs", "[scheduler]") {
-  // As recorded on an H200; which GPC comes first differs from launch to launch.
-  const std::vector<std::uint32_t> lone{124, 125, 126, 127, 128, 129, 130, 131};
-  const auto with_lone = [&](std::vector<std::uint32_t> others) {
-    others.insert(others.begin(), lone.begin(), lone.end());
-    return others;
-  };
-  CHECK(Filled(9, 1).sms() == with_lone({0}));
-  CHECK(Filled(16, 1).sms() == with_lone({0, 2, 4, 6, 8, 10, 12, 14}));
-  CHECK(Filled(24, 1).sms() == with_lone({0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30}));
-  // One SM of each of the 62 other TPCs, and the second one of two of them.
-  const Filled gpu(72, 1);
-  CHECK(first(gpu.sms(), 20) == with_lone({0, 1, 16, 32, 48, 2, 3, 18, 34, 50, 64, 78}));
-  CHECK(gpu.sms().size() == 72);
+TEST_CASE("CTA scheduler: fewer CTAs than SMs go where an H200 sends them, GPC by GPC", "[scheduler]") {
+  std::ifstream in(std::string(STRATA_SOURCE_DIR) + "/validation/data/h200-sxm-141gb/cta_placement.csv");
+  std::map<std::uint32_t, std::vector<std::uint32_t>> recorded;  // SMs in the order of the CTAs, by the number of these
+  std::string line;
+  std::getline(in, line);
+  REQUIRE(line == "grid,cta,sm");
+  std::uint32_t grid = 0;
+  std::uint32_t cta = 0;
+  std::uint32_t sm = 0;
+  for (char comma = 0; in >> grid >> comma >> cta >> comma >> sm;) recorded[grid].push_back(sm);
+  REQUIRE(recorded.size() == 30);
+  const std::vector<SmPlace> layout = sm_layout(load_gpu("h100-sxm5-80gb").config.topology);
+  for (const auto& [ctas, sms] : recorded) {
+    // Which GPC comes first differs from launch to launch on hardware, as does the order of the lone TPCs.
+    const auto of_gpc = [&](const std::vector<std::uint32_t>& all, std::uint16_t gpc) {
+      std::vector<std::uint32_t> out;
+      for (const std::uint32_t s : all) {
+        if (layout[s].gpc == gpc && !layout[s].lone_tpc) out.push_back(s);
+      }
+      return out;
+    };
+    const Filled gpu(ctas, 1);
+    CAPTURE(ctas);
+    CHECK(std::set<std::uint32_t>(gpu.sms().begin(), gpu.sms().end()) ==
+          std::set<std::uint32_t>(sms.begin(), sms.end()));
+    for (std::uint16_t gpc = 0; gpc < 8; ++gpc) CHECK(of_gpc(gpu.sms(), gpc) == of_gpc(sms, gpc));
+  }
 }
 
 TEST_CASE("CTA scheduler: clusters of two take TPCs by number, the lone ones first", "[scheduler][cluster]") {
