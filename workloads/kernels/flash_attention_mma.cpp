@@ -175,11 +175,7 @@ class FlashAttentionMma final : public TraceSource {
     block_[7] = mma(8, mmas, kv_ldmatrix);
     block_[7].dependent_latency = to_int(kValueMmaChain * mmas + kOtherClocks / kMmaLatency * kv_ldmatrix);
     block_[7].ends_piece = true;
-    if (share) {  // every warp writes its part of P and reads all of it
-      const auto p_wavefronts = static_cast<std::uint32_t>(c_.block_m * c_.block_n * tiles_.layout.element_bytes / 128);
-      block_[7].smem_write_wavefronts = p_wavefronts;
-      block_[7].smem_read_wavefronts += p_wavefronts * c_.warps;
-    }
+    if (share) block_[7].smem_read_wavefronts += kSharedRowsStepWavefronts;
     masked_slots_ = to_int(kMaskPerScore * scores_);
     masking_steps_ = (c_.block_m + c_.block_n - 1) / c_.block_n + (c_.even_mn ? 0 : 1);
     own_code_steps_ = c_.shape.causal ? masking_steps_ : 1;
@@ -189,6 +185,7 @@ class FlashAttentionMma final : public TraceSource {
   }
 
   [[nodiscard]] std::uint32_t once_slots() const {
+    if (c_.once_per_output > 0) return to_int(c_.once_per_output * outputs_);
     return to_int(kOncePerCta + kOncePerOutput * outputs_ +
                   (c_.even_mn ? 0.0 : kMaskPerScore * scores_ + kRaggedPerRow * c_.block_m));
   }
@@ -266,7 +263,9 @@ class FlashAttentionMma final : public TraceSource {
     out[n] = compute(9, once > fixed ? once - fixed : 1);
     out[n].pipe = Pipe::kFma;
     out[n].pipe_work = outputs_;
-    out[n++].dependent_latency = kEpilogueChain;
+    out[n].dependent_latency =
+        c_.warps_share_rows ? to_int(kSharedRowsOnceClocks / kFmaLatency * out[n].issue_slots) : kEpilogueChain;
+    ++n;
     Operation shared;
     shared.kind = OpKind::kShared;
     shared.pipe = Pipe::kLsu;
@@ -276,6 +275,11 @@ class FlashAttentionMma final : public TraceSource {
     shared.smem_write_wavefronts = tile_bytes / 128 + kEpilogueConflicts;
     shared.smem_read_wavefronts = tile_bytes / 128;
     shared.smem_conflicts = kEpilogueConflicts;
+    if (c_.warps_share_rows) {
+      const std::uint32_t sums = to_int(kSharedRowsOnceWavefronts + kSharedRowsOnceWavefrontsPerOutput * outputs_);
+      shared.smem_write_wavefronts += sums / 2;
+      shared.smem_read_wavefronts += sums - sums / 2;
+    }
     shared.completes[0] = Signal{TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
     out[n++] = shared;
     out[n++] = barrier(11);

@@ -23,10 +23,12 @@ struct FlashMmaConfig {
   std::uint32_t block_n = 128;  ///< K/V rows of a step, a multiple of 32
   std::uint32_t warps = 4;
   bool warps_share_rows =
-      false;  ///< warps divide the keys of a step, not the query rows: P passes through shared memory
+      false;  ///< warps divide the keys of a step, not the query rows, and add up their outputs at the end
   FlashGrid grid = FlashGrid::kTilesBatchHeads;
   std::uint32_t splits = 1;       ///< CTAs that divide the keys of a query tile
   bool writes_partials = false;   ///< fp32 O and LSE of every split, for a launch that combines them
+  double once_per_output = 0;     ///< warp instructions before and after the steps, by output element of a thread; 0 =
+                                  ///< FlashAttention-2's
   double overhead_per_block = 0;  ///< warp instructions of a step beside the counted ones; 0 = FlashAttention-2's
   std::uint32_t registers = 255;
   bool even_mn = true;                   ///< compiled for lengths that are multiples of the blocks

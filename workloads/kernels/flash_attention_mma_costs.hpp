@@ -42,6 +42,16 @@ inline constexpr std::uint32_t kPrologueSlots = 90;
 inline constexpr std::uint32_t kCopyAddressSlots = 8;
 inline constexpr std::uint32_t kBarrierSlots = 2;
 
+// Warps that share rows take the keys of a step in turn, so that P stays where it is, and add up their outputs at the
+// end. Wavefronts of seven launches of 1 to 128 steps (H200): 638 to 650 a step at d128, of which all but 11 are reads
+// of K and V and fills; 1207 once, 214 of them as above; at d64 660 beyond.
+inline constexpr std::uint32_t kSharedRowsStepWavefronts = 11;
+inline constexpr double kSharedRowsOnceWavefronts = 337;
+inline constexpr double kSharedRowsOnceWavefrontsPerOutput = 41;
+// Prologues and epilogues of GEMMs take a warp alone 2.5 to 3.4 clk an instruction (docs/model/sm.md).
+inline constexpr double kSharedRowsOnceClocks = 2.95;
+inline constexpr double kFmaLatency = 4;
+
 // Bank conflicts of the epilogue's staging through shared memory: 55 to 59 per CTA at d64.
 inline constexpr std::uint32_t kEpilogueConflicts = 56;
 

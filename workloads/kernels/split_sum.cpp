@@ -61,10 +61,12 @@ constexpr double kCombineOutput = 278;
 constexpr double kCombineTensorCounted = 6.5;
 
 // lean_reduction_kernel, calibration row: 188 instructions and 13 wavefronts per warp at eight splits, 3 on the
-// tensor-pipe counter per CTA. How its warps share the work is inferred from 4160 bytes of shared memory.
+// tensor-pipe counter per CTA. How its warps share the work is inferred from 4160 bytes of shared memory. At four
+// splits 1206 to 1211 instructions and 51 to 59 wavefronts per CTA: warps without a split skip the scaling.
 constexpr double kLeanSetup = 70;
-constexpr Arithmetic kLeanScale{.fma = 20, .alu = 20, .mufu = 3, .other = 20, .chain = 60};
-constexpr double kLeanOutput = 50;
+constexpr Arithmetic kLeanScale{.fma = 20, .alu = 20, .mufu = 3, .other = 20, .chain = 60};  ///< of a warp with a split
+constexpr double kLeanOutput = 39;
+constexpr double kLeanOutputOfSplit = 11;
 constexpr std::uint32_t kLeanTensorCounted = 3;
 
 /// The mix by pipe utilisation of splitKreduce_kernel (Nsight Compute, H200): 0.27 to 0.30 of the instructions on the
@@ -321,6 +323,8 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   AttentionSplitConfig c = given;
   c.rows_per_cta = 1;
   constexpr std::uint32_t kWarps = 8;
+  const std::uint32_t with_split = std::min(c.splits, kWarps);
+  const double share = static_cast<double>(with_split) / kWarps;
   CtaProgram p;
   Launch& l = p.launch;
   const SplitBuffers buffers = place(c, 2, l);
@@ -332,7 +336,7 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   CtaLoop first;
   first.tile = rows_tile(c, CtaAxis::kYZ, 1);
   CtaStep setup = arithmetic_step(kLeanSetup, 30, kWarps, false);
-  setup.op.smem_read_wavefronts = 3 * kWarps;
+  setup.op.smem_read_wavefronts = 2 * kWarps + with_split;
   setup.op.tensor_insts = kLeanTensorCounted;
   first.steps = {setup};
   // Maximum and denominator of every split, each in a sector of its own, and the outputs.
@@ -345,14 +349,16 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   partials.steps = {access_step(MemDir::kLoad, buffers.partials, 32, c.rows * c.head_dim * 4, vectors, kWarps)};
   p.loops = {first, statistics, partials};
   CtaLoop scale = first;
-  Arithmetic weights = kLeanScale;
+  Arithmetic weights = share * kLeanScale;
+  weights.chain = kLeanScale.chain;
   weights.chain += barrier_steps(kWarps) + 2 * kSharedSteps;
   scale.steps = {compute_step(weights, kWarps)};
   p.loops.push_back(scale);
   const std::uint32_t bits = bits_of(c.output);
-  CtaStep sum = arithmetic_step(kLeanOutput, 60 + barrier_steps(kWarps) + 2 * kSharedSteps, kWarps, true);
+  CtaStep sum = arithmetic_step(kLeanOutput + share * kLeanOutputOfSplit, 60 + barrier_steps(kWarps) + 2 * kSharedSteps,
+                                kWarps, true);
   sum.op.smem_write_wavefronts = rounded(4 * vectors * kWarps);
-  sum.op.smem_read_wavefronts = 6 * kWarps;
+  sum.op.smem_read_wavefronts = 6 * with_split;
   CtaLoop outputs;
   outputs.tile = rows_tile(c, CtaAxis::kYZ, c.head_dim);
   outputs.steps = {sum, access_step(MemDir::kStore, buffers.output, bits, c.head_dim * bits / 8, 0.5, kWarps)};
