@@ -25,7 +25,9 @@ class FlashAttentionMma final : public TraceSource {
   explicit FlashAttentionMma(const FlashMmaConfig& config, KeyGap gap = {})
       : c_(config),
         gap_(gap),
-        spills_(flash_mma_spills(config.shape, config.registers)),
+        spills_(flash_mma_spills(config.shape, config.registers, config.even_mn)),
+        instance_(flash_mma_instance(config.shape, config.registers, config.even_mn,
+                                     config.grid == FlashGrid::kTilesSplitsHeads)),
         tiles_(config, std::uint64_t{spills_.once + spills_.per_block} * config.warps * kWarpLanes * 4),
         row_bytes_(tiles_.row_bytes) {
     build_launch();
@@ -154,7 +156,7 @@ class FlashAttentionMma final : public TraceSource {
     const bool share = c_.warps_share_rows;
     const std::uint32_t kv_ldmatrix = std::max(1U, c_.block_n * row_bytes_ / 512 / (share ? c_.warps : 1));
     const std::uint32_t q_ldmatrix = share ? 0 : c_.block_m / c_.warps * row_bytes_ / 512;
-    const double overhead = c_.overhead_per_block > 0 ? c_.overhead_per_block : kOverheadPerBlock;
+    const double overhead = c_.overhead_per_block > 0 ? c_.overhead_per_block : kOverheadPerBlock + instance_.per_block;
     copy_ = copy(2, c_.block_n);
     block_[0] = barrier(1);
     block_[1] = copy_;
@@ -186,7 +188,7 @@ class FlashAttentionMma final : public TraceSource {
 
   [[nodiscard]] std::uint32_t once_slots() const {
     if (c_.once_per_output > 0) return to_int(c_.once_per_output * outputs_);
-    return to_int(kOncePerCta + kOncePerOutput * outputs_ +
+    return to_int(kOncePerCta + kOncePerOutput * outputs_ + instance_.once +
                   (c_.even_mn ? 0.0 : kMaskPerScore * scores_ + kRaggedPerRow * c_.block_m));
   }
 
@@ -313,6 +315,7 @@ class FlashAttentionMma final : public TraceSource {
   KeyGap gap_;
   bool by_keys_ = false;  ///< repeats itself by steps over the keys
   FlashMmaSpills spills_;
+  FlashMmaInstance instance_;
   FlashMmaTiles tiles_;
   std::uint32_t row_bytes_;
   Launch launch_;

@@ -13,12 +13,30 @@ struct FlashMmaSpills {
   std::uint32_t per_block;
 };
 
-/// At 255 registers, from stored sectors, 16 per CTA and store: d64 352 once + 96 per block; causal d64 648 in all
-/// for 2.5 blocks; ragged d128 112 once + 128 per block.
-[[nodiscard]] inline FlashMmaSpills flash_mma_spills(const AttentionShape& shape, std::uint32_t registers) {
+/// At 255 registers, from stored sectors, 16 per CTA and store, of launches of 2.5 to 128 steps on average, H100 and
+/// H200.
+[[nodiscard]] inline FlashMmaSpills flash_mma_spills(const AttentionShape& shape, std::uint32_t registers, bool even) {
   if (registers < 255) return {0, 0};
-  if (shape.head_dim > 64) return {7, 8};
-  return shape.causal ? FlashMmaSpills{23, 7} : FlashMmaSpills{22, 6};
+  if (shape.head_dim > 64) {
+    if (shape.causal) return {16, 14};
+    return even ? FlashMmaSpills{14, 14} : FlashMmaSpills{7, 8};
+  }
+  if (shape.causal) return {26, 6};
+  return even ? FlashMmaSpills{22, 6} : FlashMmaSpills{16, 6};
+}
+
+/// Warp instructions of a warp that the terms below leave, for the instances of the template that were recorded at
+/// several lengths: exactly linear in the steps as well.
+struct FlashMmaInstance {
+  double once = 0;
+  double per_block = 0;
+};
+[[nodiscard]] inline FlashMmaInstance flash_mma_instance(const AttentionShape& shape, std::uint32_t registers,
+                                                         bool even, bool splits_keys) {
+  if (splits_keys) return shape.head_dim > 64 ? FlashMmaInstance{59, -70} : FlashMmaInstance{};
+  if (registers < 255 || !even) return {};
+  if (shape.head_dim > 64) return shape.causal ? FlashMmaInstance{346, 19} : FlashMmaInstance{47, 22};
+  return shape.causal ? FlashMmaInstance{41, -16} : FlashMmaInstance{};
 }
 
 namespace flash_mma_costs {

@@ -51,13 +51,14 @@ std::vector<std::uint32_t> splitk_batches(std::uint32_t splits) {
   return batches;
 }
 
-// flash_fwd_splitkv_combine_kernel, calibration row: 619 instructions per warp at four splits. Each split takes a load,
-// a scale from shared memory, four FMA and the loop; the divisions that find the row's batch and head take most of the
-// rest. 6.5 on the tensor-pipe counter.
-constexpr Arithmetic kCombineSplit{.fma = 4, .alu = 12, .mufu = 0, .other = 6, .chain = 10};
+// flash_fwd_splitkv_combine_kernel, launches of 2, 4, 7 and 8 splits: 608, 619, 666 and 670 instructions per warp. Each
+// split takes a load and four FMA; the divisions that find the row's batch and head take most of the rest, and
+// instances for more than four splits 28 more. 6.5 on the tensor-pipe counter.
+constexpr Arithmetic kCombineSplit{.fma = 4, .alu = 0.5, .mufu = 0, .other = 0.25, .chain = 10};
 constexpr double kCombineSetup = 120;
 constexpr Arithmetic kCombineScale{.fma = 40, .alu = 40, .mufu = 4, .other = 30, .chain = 90};  ///< expf, logf, divide
-constexpr double kCombineOutput = 278;
+constexpr double kCombineOutput = 351;
+constexpr double kCombineOfManySplits = 28;
 constexpr double kCombineTensorCounted = 6.5;
 
 // lean_reduction_kernel, calibration row: 188 instructions and 13 wavefronts per warp at eight splits, 3 on the
@@ -312,7 +313,8 @@ std::unique_ptr<TraceSource> make_flash_combine(const AttentionSplitConfig& c) {
     p.loops.push_back(split);
   }
   const std::uint32_t bits = bits_of(c.output);
-  split.steps = {arithmetic_step(kCombineOutput, 150, kWarps, false),
+  const double output = kCombineOutput + (c.splits > 4 ? kCombineOfManySplits : 0);
+  split.steps = {arithmetic_step(output, 150, kWarps, false),
                  access_step(MemDir::kStore, buffers.output, bits, c.head_dim * bits / 8, vectors, kWarps)};
   p.loops.push_back(split);
   return make_cta_program(std::move(p));
