@@ -109,7 +109,7 @@ void refuse_unknown_words(const CLI::App& app) {
 void refuse_empty_values(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& value : option->results()) {
-      if (value.empty() && option->get_expected_min() > 0) {
+      if (value.empty()) {
         throw InputError(Diagnostic{{}, 0, 0, option->get_name(), "the value is empty; leave the option out instead"});
       }
     }

@@ -25,14 +25,14 @@ std::vector<OptionSpec> options() {
       {"kv-len", OptionType::kInt, "", true, "key and value rows per sequence and head (default: q-len)"},
       {"head-dim", OptionType::kInt, "128", false,
        "elements of a head: 64 or 128 (wgmma), 32 to 256 in steps of 32 (mma)"},
-      {"causal", OptionType::kFlag, "0", false, "hide the keys after each query"},
+      {"causal", OptionType::kFlag, "off", false, "hide the keys after each query"},
       {"dtype", OptionType::kText, "bf16", false, "fp16 or bf16"},
       {"algorithm", OptionType::kText, "", true, "mma (FlashAttention-2 style) or wgmma (TMA, FlashAttention-3 style)"},
       {"block-m", OptionType::kInt, "", true, "query rows of a CTA: 64 or 128 (mma), 128 (wgmma)"},
       {"block-n", OptionType::kInt, "", true, "key rows of a step: 32 to 256"},
       {"stages", OptionType::kInt, "", true, "wgmma: ring slots for K and for V, 1 to 8"},
       {"schedule", OptionType::kText, "", true, "wgmma: dynamic (persistent CTAs) or plain (one tile per CTA)"},
-      {"pipelined", OptionType::kFlag, "1", false, "wgmma: issue the next QK^T before this PV"},
+      {"pipelined", OptionType::kFlag, "on", false, "wgmma: issue the next QK^T before this PV"},
   };
 }
 

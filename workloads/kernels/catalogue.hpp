@@ -43,7 +43,7 @@ struct OptionSpec {
   std::string help;           ///< one sentence with unit and allowed values
 };
 
-using KernelOptions = std::map<std::string, std::string>;  ///< option name -> text as given; flags hold "1"
+using KernelOptions = std::map<std::string, std::string>;  ///< option name -> text as given
 
 struct BuiltKernel {
   std::unique_ptr<TraceSource> source;
