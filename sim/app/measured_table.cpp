@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "sim/app/warning.hpp"
 #include "sim/base/error.hpp"
 #include "sim/config/gpu_description.hpp"
 
@@ -87,8 +88,8 @@ std::string gpu_of_folder(const std::string& path) {
 
 void warn_of_other_gpu(const MeasuredFile& file, const std::string& path, const std::string& gpu_name) {
   if (!file.folder_gpu.empty() && file.folder_gpu != gpu_name) {
-    fmt::print(stderr, "strata: warning: {}: lies in the folder of {}, whose counters are scored as {}'s\n", path,
-               file.folder_gpu, gpu_name);
+    warn(fmt::format("{}: lies in the folder of {}, whose counters are scored as {}'s", path, file.folder_gpu,
+                     gpu_name));
   }
 }
 

@@ -109,11 +109,14 @@ void check_options(const RunOptions& options) {
 
 std::string check_sm_clock(const std::string& text) {
   std::string problem = check_positive(text);
-  if (problem.empty() && std::strtod(text.c_str(), nullptr) > kMaxSmClockMhz) {
+  const double mhz = problem.empty() ? std::strtod(text.c_str(), nullptr) : 0;
+  if (mhz > kMaxSmClockMhz) {
     problem = fmt::format("'{}': expected a number above 0 and at most {}, in MHz", text, kMaxSmClockMhz);
   }
   return problem;
 }
+  } else if (problem.empty() && mhz < 1) {
+    problem = fmt::format("'{}': expected 1 MHz or more", text);
 
 int run(RunOptions& options) {
   check_options(options);
@@ -143,7 +146,7 @@ void add_run(CLI::App& app, Action& action) {
       "--kernel", options->library_kernel,
       "a vendor library's kernel name that sets tile, stages and cluster, or auto: the fastest of those "
       "that the GPU's libraries could run; otherwise the kernel chooses a tile by a rule of thumb");
-  command->add_flag("--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
+  add_switch(*command, "--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote");
   command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
       ->check(check_sm_clock);
