@@ -63,7 +63,7 @@ Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact
     SimulationOptions options;
     options.sm_clock_mhz = std::min(job.sm_clock_mhz, static_cast<double>(gpu.clocks.sm_max_mhz));
     options.sample = !exact;
-    if (alive) options.progress = [&alive](double /*done_share*/) { alive(); };
+    if (alive) options.progress = [&alive](double /*done_share*/, double /*sm_cycles*/) { alive(); };
     out.warning = kernel.warning;
     out.result = simulate(gpu, *kernel.source, options);
     out.ok = true;

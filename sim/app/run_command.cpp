@@ -85,9 +85,12 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   simulation.sm_clock_mhz = options.sm_clock_mhz;
   simulation.observer = observer;
   simulation.sample = !options.exact && observer == nullptr;
-  simulation.progress = [&progress](double done) {
+  simulation.progress = [&progress](double done, double sm_cycles) {
     constexpr double kPercent = 100;
-    progress.show(fmt::format("{:.1f} % of the CTAs have finished", kPercent * done), done);
+    constexpr double kMillion = 1e6;
+    progress.show(fmt::format("{:.1f} % of the CTAs have finished, {:.1f} million SM cycles simulated", kPercent * done,
+                              sm_cycles / kMillion),
+                  done);
   };
   Result result = simulate(gpu, *kernel.source, simulation);
   if (result.description.empty()) {
@@ -112,11 +115,11 @@ std::string check_sm_clock(const std::string& text) {
   const double mhz = problem.empty() ? std::strtod(text.c_str(), nullptr) : 0;
   if (mhz > kMaxSmClockMhz) {
     problem = fmt::format("'{}': expected a number above 0 and at most {}, in MHz", text, kMaxSmClockMhz);
+  } else if (problem.empty() && mhz < 1) {
+    problem = fmt::format("'{}': expected 1 MHz or more", text);
   }
   return problem;
 }
-  } else if (problem.empty() && mhz < 1) {
-    problem = fmt::format("'{}': expected 1 MHz or more", text);
 
 int run(RunOptions& options) {
   check_options(options);

@@ -320,6 +320,25 @@ TEST_CASE("Launch: every CTA of an SM waits for its first code, and for 110 cycl
   CHECK(cycles(264, 5) - cycles(132, 5) < 8);
 }
 
+TEST_CASE("Progress: the cycles of a single CTA that runs on are told, and grow", "[progress]") {
+  std::vector<Operation> loads;
+  for (std::uint64_t i = 0; i < 12000; ++i) {  // 32 lines each
+    loads.push_back(access(MemDir::kLoad, kBase + i * 4096, 128, 4));
+  }
+  const ScriptSource source(plain_launch(1), loads);
+  std::vector<double> cycles;
+  SimulationOptions options;
+  options.progress = [&cycles](double done_share, double sm_cycles) {
+    CHECK(done_share < 1);
+    cycles.push_back(sm_cycles);
+  };
+  const Result r = simulate(h100(), source, options);
+  REQUIRE(cycles.size() >= 2);
+  CHECK(cycles[0] > 0);
+  CHECK(cycles[1] > cycles[0]);
+  CHECK(cycles.back() < r.sm_cycles);
+}
+
 TEST_CASE("Launches that cannot run are refused", "[refusal]") {
   Launch big = plain_launch(1);
   big.smem_dynamic_bytes = 300 * 1024;
