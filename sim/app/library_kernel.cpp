@@ -175,6 +175,7 @@ BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& 
   LaunchRow row = library_row(choice);
   row.kernel = kernel_name;
   row.asked = {asked("dtype"), asked("layout")};
+  if (given.contains("causal")) row.asked.causal = OptionReader(given, choice.spec->options).flag("causal");
   try {
     BuiltKernel built = resolve_launch(row, target);
     expect_generator(*choice.spec, built.source->launch());

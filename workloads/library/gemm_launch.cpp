@@ -147,10 +147,9 @@ void note_overruled_cells(const LaunchRow& row, const std::string& layout, DataT
         fmt::format("a shape of layout {}; the {} of the kernel's name is simulated", given.layout(), named.layout());
     return;
   }
-  const auto plain = [](DataType type) { return type == DataType::kTf32 ? DataType::kFp32 : type; };
-  if (!row.dtype.empty() && plain(parse_data_type(row.dtype)) != plain(input)) {
-    built.warning =
-        fmt::format("operands of {}; the {} of the kernel's name is simulated", row.dtype, to_string(input));
+  built.warning = overruled_operator(row, "gemm");
+  if (built.warning.empty()) {
+    built.warning = overruled_type(row, input);
   }
 }
 
@@ -158,6 +157,7 @@ void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& buil
   for (const std::string& word : words) {
     built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
   }
+  built.ignored_words = fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace strata

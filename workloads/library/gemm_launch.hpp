@@ -43,7 +43,7 @@ void spread_lanes(GemmSimtConfig& config);
 [[nodiscard]] BuiltKernel build_gemm(const GemmSimtConfig& config, const TargetFacts& target);
 [[nodiscard]] BuiltKernel build_gemm(const GemmMmaSyncConfig& config, const TargetFacts& target);
 
-/// Notes the words of a kernel's name that its parser does not understand.
+/// Notes and lists the words of a kernel's name that its parser does not understand.
 void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& built);
 
 /// Warns where the row's layout or type of operands is not that of the kernel's name, which is simulated.
