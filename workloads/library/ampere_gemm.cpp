@@ -139,10 +139,13 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const A
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const AmpereGemmName name = parse_ampere_gemm_name(canonical_kernel_name(row.kernel));
-  BuiltKernel built = name.simt ? make_sgemm(row, target, name) : make_tensor(row, target, name);
+  std::string warning;
+  const LaunchRow fitting = fitting_row(row, least_resources(row, name, name.input, name.slices), warning);
+  BuiltKernel built = name.simt ? make_sgemm(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 

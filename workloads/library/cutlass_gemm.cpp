@@ -225,10 +225,13 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const Cut
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const CutlassName name = parse_cutlass_name(canonical_kernel_name(row.kernel));
-  BuiltKernel built = name.simt ? make_simt(row, target, name) : make_tensor(row, target, name);
+  std::string warning;
+  const LaunchRow fitting = fitting_row(row, least_resources(row, name, name.input, 1), warning);
+  BuiltKernel built = name.simt ? make_simt(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 

@@ -164,13 +164,23 @@ namespace {
 bool matches_nvjet(std::string_view canonical) { return canonical.starts_with(kPrefix); }
 
 BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
-  const GemmTmaConfig config = nvjet_config(row, target);
+  constexpr std::uint64_t kThreads = 384;
+  constexpr std::uint64_t kConsumers = 256;
+  GemmTmaConfig config = nvjet_config(row, target);
+  std::string warning;
+  const LeastResources least{
+      ring_bytes(config.tile_m, config.tile_n, config.tile_k, config.stages, config.problem.input),
+      gemm_tma_accumulator_registers(config) * kConsumers / kThreads};
+  if (const LaunchRow fitting = fitting_row(row, least, warning); !warning.empty()) {
+    config = nvjet_config(fitting, target);
+  }
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
   const NvjetName name = parse_nvjet_name(config.name);
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 

@@ -119,10 +119,14 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     throw UnsupportedError("the name lacks warpsize<m>x<n>x<k>");
   }
   if (name.splits_k) return make_sum(row, name);
-  BuiltKernel built = name.ffma ? make_ffma(row, target, name) : make_tensor(row, target, name);
+  const TileSizes sizes{name.tile[1], name.tile[0], name.tile[2], name.stages};
+  std::string warning;
+  const LaunchRow fitting = fitting_row(row, least_resources(row, sizes, name.input, name.warps[2]), warning);
+  BuiltKernel built = name.ffma ? make_ffma(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 
