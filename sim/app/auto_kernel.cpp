@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <utility>
 
 #include "sim/app/gpu_option.hpp"
 #include "sim/base/error.hpp"
@@ -62,6 +63,20 @@ void add_to(Result& sum, const Result& launch) {
   for (std::size_t i = 0; i < kNumCounters; ++i) {
     sum.counters.value[i] += launch.counters.value[i];
   }
+}
+
+/// Columns of a launch whose kernel is to be chosen are another kernel's: which one the chosen kernel overrules.
+std::string overruled_columns(const LaunchRow& row) {
+  std::vector<const char*> columns;
+  if (row.grid) columns.push_back("grid_dim");
+  if (row.block) columns.push_back("block_dim");
+  if (row.cluster) columns.push_back("cluster_dim");
+  if (row.registers) columns.push_back("regs");
+  if (row.smem_dynamic) columns.push_back("smem_dyn");
+  if (row.smem_static) columns.push_back("smem_static");
+  if (columns.empty()) return {};
+  return fmt::format("a kernel to choose beside {} of another; the chosen kernel's own are simulated",
+                     fmt::join(columns, ", "));
 }
 
 Prediction prediction_of(const AutoChoice& choice) {
@@ -150,8 +165,13 @@ std::vector<std::shared_ptr<const Prediction>> predict_or_choose(LaunchPredictor
   std::size_t next_open = 0;
   std::size_t next_named = 0;
   for (const LaunchJob& job : jobs) {
-    out.push_back(leaves_kernel_open(job.row) ? std::make_shared<const Prediction>(prediction_of(choices[next_open++]))
-                                              : predictions[next_named++]);
+    if (leaves_kernel_open(job.row)) {
+      Prediction prediction = prediction_of(choices[next_open++]);
+      prediction.warning = overruled_columns(job.row);
+      out.push_back(std::make_shared<const Prediction>(std::move(prediction)));
+    } else {
+      out.push_back(predictions[next_named++]);
+    }
   }
   return out;
 }

@@ -188,8 +188,8 @@ void add_calibrate(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "the description as YAML, every value with its origin");
   command->add_option("--kernels", options->kernels,
                       "measured CSV as of validate --data: scored before and after, calibration and validation apart");
-  command->add_flag("--no-fit", options->no_fit, "only what is measured directly");
-  command->add_flag("--no-score", options->no_score, "does not simulate all microbenchmarks before and after");
+  add_switch(*command, "--no-fit", options->no_fit, "only what is measured directly");
+  add_switch(*command, "--no-score", options->no_score, "does not simulate all microbenchmarks before and after");
   add_jobs_option(*command, options->jobs);
   command->callback([options, &action] { action = [options] { return calibrate(*options); }; });
 }

@@ -35,6 +35,8 @@ void refuse_empty_values(const CLI::App& app);
 void require_with(bool given, const std::string& option, bool has, const std::string& needed);
 /// Throws InputError where both were given and one would be ignored.
 void refuse_both(bool first_given, const std::string& first, bool second_given, const std::string& second);
+/// Adds an option that is on where it is given, also as NAME=on, and off as NAME=off; any other value is refused.
+CLI::Option* add_switch(CLI::App& command, const std::string& name, bool& on, const std::string& help);
 /// For CLI::Option::check: a finite number above zero.
 [[nodiscard]] std::string check_positive(const std::string& text);
 

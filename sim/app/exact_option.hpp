@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/app/command.hpp"
+
 namespace strata::app {
 
 inline void add_exact_option(CLI::App& command, bool& exact) {
-  command.add_flag("--exact", exact, "simulate all of a long launch; otherwise its middle is measured and extended");
+  add_switch(command, "--exact", exact, "simulate all of a long launch; otherwise its middle is measured and extended");
 }
 
 }  // namespace strata::app

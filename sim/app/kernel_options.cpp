@@ -9,13 +9,17 @@ namespace strata::app {
 
 namespace {
 
+constexpr const char* kOn = "on";
+
 void add_option(CLI::App& kernel, const OptionSpec& option, KernelChoice& choice) {
   const std::string name = "--" + option.name;
   CLI::Option* added = kernel.add_option(name, choice.values[option.name], option.help);
-  added->type_name(option.type == OptionType::kInt ? "INT" : "TEXT");
   if (option.type == OptionType::kFlag) {
-    added->expected(0, 1)->type_name("[on|off]");
+    // CLI11 reads an option without its value as default_str: a bare switch is on, whatever its default.
+    added->expected(0, 1)->default_str(kOn)->option_text("[on|off]=" + option.default_value);
+    return;
   }
+  added->type_name(option.type == OptionType::kInt ? "INT" : "TEXT");
   added->default_str(option.chosen ? "chosen" : option.default_value);
 }
 
@@ -47,8 +51,7 @@ KernelOptions given_options(const KernelChoice& choice) {
   for (const OptionSpec& option : choice.spec->options) {
     const std::string& value = choice.values.at(option.name);
     if (!value.empty()) {
-      const bool bare_flag = option.type == OptionType::kFlag && value == "true";
-      options[option.name] = bare_flag ? "1" : value;
+      options[option.name] = value;
     }
   }
   return options;

@@ -7,15 +7,10 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/app/launch_limits.hpp"
 #include "sim/base/error.hpp"
 
 namespace strata::app {
-
-namespace {
-
-constexpr std::uint32_t kMaxSmem = 232448;  // bytes of a CTA, 227 KiB, of any GPU so far
-
-}  // namespace
 
 void link_producer(const LaunchRow& previous, LaunchRow& row) {
   if (!previous.case_name.empty() && previous.case_name == row.case_name && uses_producer(row.kernel)) {
@@ -91,34 +86,23 @@ double LaunchTable::clock() const {
 }
 
 void LaunchTable::check(const LaunchRow& row) const {
-  constexpr std::uint32_t kMaxGridX = 0x7fffffff;
-  constexpr std::uint32_t kMaxGridYz = 65535;
-  constexpr std::uint32_t kMaxBlockZ = 64;
-  constexpr std::uint64_t kMaxThreads = 1024;
-  constexpr std::uint64_t kMaxCluster = 16;
-  const auto all_positive = [](const Dim3& d) { return d.x > 0 && d.y > 0 && d.z > 0; };
-  if (row.grid &&
-      (!all_positive(*row.grid) || row.grid->x > kMaxGridX || row.grid->y > kMaxGridYz || row.grid->z > kMaxGridYz)) {
-    refuse(grid_, fmt::format("1 to {} CTAs along x and 1 to {} along y and z", kMaxGridX, kMaxGridYz));
+  const auto impossible = impossible_cell(row);
+  if (!impossible) {
+    return;
   }
-  if (row.block && (!all_positive(*row.block) || row.block->x > kMaxThreads || row.block->y > kMaxThreads ||
-                    row.block->z > kMaxBlockZ || row.block->count() > kMaxThreads)) {
-    refuse(block_, fmt::format("1 to {} threads, at most {} of them along z", kMaxThreads, kMaxBlockZ));
-  }
-  if (row.cluster && (!all_positive(*row.cluster) || row.cluster->x > kMaxCluster || row.cluster->y > kMaxCluster ||
-                      row.cluster->z > kMaxCluster || row.cluster->count() > kMaxCluster)) {
-    refuse(cluster_, fmt::format("at most {} CTAs, or 0x0x0 for none", kMaxCluster));
-  }
-  if (row.cluster && row.grid &&
-      (row.grid->x % row.cluster->x != 0 || row.grid->y % row.cluster->y != 0 || row.grid->z % row.cluster->z != 0)) {
-    refuse(cluster_, fmt::format("dimensions that divide the grid's, {}x{}x{}", row.grid->x, row.grid->y, row.grid->z));
-  }
-}
-
-void LaunchTable::check_smem(const LaunchRow& row) const {
-  const std::uint32_t dynamic = row.smem_dynamic.value_or(0);
-  if (std::uint64_t{dynamic} + row.smem_static.value_or(0) > kMaxSmem) {
-    refuse(smem_static_, fmt::format("at most {} bytes beside the {} of smem_dyn", kMaxSmem - dynamic, dynamic));
+  switch (impossible->cell) {
+    case LaunchCell::kGrid:
+      refuse(grid_, impossible->expected);
+    case LaunchCell::kBlock:
+      refuse(block_, impossible->expected);
+    case LaunchCell::kCluster:
+      refuse(cluster_, impossible->expected);
+    case LaunchCell::kRegisters:
+      refuse(registers_, impossible->expected);
+    case LaunchCell::kSmemDynamic:
+      refuse(smem_dynamic_, impossible->expected);
+    case LaunchCell::kSmemStatic:
+      refuse(smem_static_, impossible->expected);
   }
 }
 
@@ -140,12 +124,10 @@ bool LaunchTable::next(LaunchJob& job) {
   if (job.row.cluster == Dim3{0, 0, 0}) {
     job.row.cluster = Dim3{};  // launched without a cluster
   }
-  constexpr std::uint32_t kMaxRegisters = 255;
   job.row.registers = count(registers_, 1, kMaxRegisters);
-  job.row.smem_dynamic = count(smem_dynamic_, 0, kMaxSmem);
-  job.row.smem_static = count(smem_static_, 0, kMaxSmem);
+  job.row.smem_dynamic = count(smem_dynamic_, 0, kMaxCtaSmemBytes);
+  job.row.smem_static = count(smem_static_, 0, kMaxCtaSmemBytes);
   check(job.row);
-  check_smem(job.row);
   link_producer(previous_, job.row);
   previous_ = job.row;
   job.sm_clock_mhz = clock();

@@ -40,7 +40,6 @@ class LaunchTable {
   [[noreturn]] void refuse(std::optional<std::size_t> column, const std::string& expected) const;
   /// What no GPU launches is a mistake of the file.
   void check(const LaunchRow& row) const;
-  void check_smem(const LaunchRow& row) const;
 
   CsvReader reader_;
   CsvRecord record_;

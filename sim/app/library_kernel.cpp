@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/options.hpp"
@@ -13,7 +12,8 @@ namespace strata::app {
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMost = 0x7fffffff;                 ///< of a product's or an attention's sizes
+constexpr std::int64_t kMostSide = std::int64_t{1} << 40;  ///< of a tensor's rows or columns
 
 /// What a row-wise or elementwise kernel computes; without a functor that follows from the number of inputs.
 std::string operator_of(const OptionReader& reader, const std::string& kernel) {
@@ -153,8 +153,8 @@ LaunchRow library_row(const KernelChoice& choice) {
     row.shape = attention_shape(reader);
   } else {  // elementwise and row-wise kernels of a matrix
     row.op = operator_of(reader, choice.spec->name);
-    const std::int64_t rows = reader.required_integer("rows", 1, kMost);
-    row.shape = fmt::format("{},{}", rows, reader.required_integer("cols", 1, kMost));
+    const std::int64_t rows = reader.required_integer("rows", 1, kMostSide);
+    row.shape = fmt::format("{},{}", rows, reader.required_integer("cols", 1, kMostSide));
   }
   try {
     reader.finish();
@@ -175,6 +175,7 @@ BuiltKernel build_library_kernel(const KernelChoice& choice, const std::string& 
   LaunchRow row = library_row(choice);
   row.kernel = kernel_name;
   row.asked = {asked("dtype"), asked("layout")};
+  if (given.contains("causal")) row.asked.causal = OptionReader(given, choice.spec->options).flag("causal");
   try {
     BuiltKernel built = resolve_launch(row, target);
     expect_generator(*choice.spec, built.source->launch());

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "sim/app/warning.hpp"
 #include "sim/base/error.hpp"
 #include "sim/config/gpu_description.hpp"
 
@@ -54,12 +55,12 @@ std::vector<MeasuredColumn> measured_columns(const CsvReader& reader) {
 /// Counters may be zero; time never is, and would divide the error.
 bool is_time(Quantity q) { return q == Quantity::kSmCycles || q == Quantity::kDurationUs; }
 
-/// The group of a launch. "all" names the table of all of them.
+/// The group of a launch, which has scores of its own.
 std::string split_of(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
   const std::string& split = record.cells[column];
-  if (split == "all") {
+  if (!split.empty() && split != "calibration" && split != "validation") {
     throw InputError(Diagnostic{reader.path(), record.line, 0, "split",
-                                "'all' stands for every launch; expected calibration, validation or a name of yours"});
+                                fmt::format("'{}': expected calibration, validation or an empty cell", split)});
   }
   return split;
 }
@@ -87,8 +88,8 @@ std::string gpu_of_folder(const std::string& path) {
 
 void warn_of_other_gpu(const MeasuredFile& file, const std::string& path, const std::string& gpu_name) {
   if (!file.folder_gpu.empty() && file.folder_gpu != gpu_name) {
-    fmt::print(stderr, "strata: warning: {}: lies in the folder of {}, whose counters are scored as {}'s\n", path,
-               file.folder_gpu, gpu_name);
+    warn(fmt::format("{}: lies in the folder of {}, whose counters are scored as {}'s", path, file.folder_gpu,
+                     gpu_name));
   }
 }
 
@@ -121,6 +122,12 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
         if (*value == 0 && is_time(column.quantity)) {
           throw InputError(Diagnostic{path, record.line, 0, reader.header()[column.column],
                                       "0 is no time; leave the cell empty if unknown"});
+        }
+        const QuantityInfo& info = info_of(column.quantity);
+        if (*value * column.scale > info.highest) {
+          throw InputError(Diagnostic{
+              path, record.line, 0, reader.header()[column.column],
+              fmt::format("'{}': expected at most {:g}", record.cells[column.column], info.highest / column.scale)});
         }
         launch.measured[column.quantity] = *value * column.scale;
       }

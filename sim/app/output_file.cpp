@@ -30,10 +30,7 @@ OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(p
       fail("is a directory; expected a file name");
     }
     if (!S_ISREG(info.st_mode)) {
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-      if (descriptor_ < 0) {
-        fail(fmt::format("cannot be written: {}", std::strerror(errno)));
-      }
+      open_in_place(S_ISFIFO(info.st_mode));
       return;
     }
     if (access(path_.c_str(), W_OK) != 0) {
@@ -53,6 +50,18 @@ OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(p
   temporary_ = std::move(temporary);
   if (exists) {
     static_cast<void>(fchmod(descriptor_, info.st_mode));  // who may read it stays; where not ours to set, as new
+  }
+}
+
+void OutputFile::open_in_place(bool is_pipe) {
+  // Whoever opens a pipe waits for its reader, which may never come; without waiting, that is an error.
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | (is_pipe ? O_NONBLOCK : 0));
+  if (descriptor_ < 0) {
+    fail(is_pipe && errno == ENXIO ? std::string("is a pipe that nobody reads; an output needs a regular file")
+                                   : fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  if (is_pipe) {
+    static_cast<void>(fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK));
   }
 }
 

@@ -15,7 +15,7 @@ namespace strata::app {
 ///
 /// The constructor proves that the path can be written, so that a long simulation does not end in an error; it throws
 /// InputError where it cannot. Without commit() nothing remains, not even
-/// where a signal ends the program. Devices and pipes are written in place.
+/// where a signal ends the program. Devices and pipes that somebody reads are written in place.
 class OutputFile {
  public:
   explicit OutputFile(std::string path, std::string option = {});
@@ -36,6 +36,8 @@ class OutputFile {
   [[nodiscard]] const std::string& temporary_path() const noexcept { return temporary_.path(); }
 
  private:
+  /// A device, or a pipe with a reader.
+  void open_in_place(bool is_pipe);
   [[noreturn]] void fail(const std::string& message) const;
 
   std::string path_;

@@ -1,6 +1,7 @@
 /// strata predict: real launches in, predicted cycles and traffic out.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 
 #include "sim/app/auto_kernel.hpp"
@@ -16,6 +17,7 @@
 #include "sim/app/profile/profile_totals.hpp"
 #include "sim/app/progress.hpp"
 #include "sim/app/repeated_rows.hpp"
+#include "sim/app/warning.hpp"
 #include "sim/base/error.hpp"
 
 namespace strata::app {
@@ -102,12 +104,30 @@ struct PredictOutputs {
   std::optional<std::size_t> launches;
 };
 
+/// Rows that share a warning: how many, and what is the matter with the first.
+class CountedWarning {
+ public:
+  explicit CountedWarning(const char* what) : what_(what) {}
+  void add(const LaunchRow& row, const std::string& why) {
+    if (rows_++ == 0) first_ = fmt::format("case '{}', seq '{}': {}", row.case_name, row.seq, why);
+  }
+  void print() const {
+    if (rows_ > 0) warn(fmt::format("{} rows {}; the first: {}", rows_, what_, first_));
+  }
+
+ private:
+  const char* what_;
+  std::size_t rows_ = 0;
+  std::string first_;
+};
+
 struct Tally {
   std::size_t rows = 0;
   std::size_t supported = 0;
   std::size_t bugs = 0;
-  std::size_t contradictions = 0;
-  std::string first_contradiction;
+  CountedWarning contradictions{"contradict themselves"};
+  CountedWarning high_clocks{"have an sm_clock_mhz above the GPU's highest, which is simulated"};
+  CountedWarning ignored_words{"have words in their kernel's name that have no effect in the model"};
   ProfileTotals totals;
 };
 
@@ -126,9 +146,13 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
     tally.supported += prediction.ok ? 1U : 0U;
     tally.bugs += prediction.model_bug ? 1U : 0U;
     tally.totals.add(launches[i], prediction);
-    if (prediction.ok && !prediction.warning.empty() && tally.contradictions++ == 0) {
-      tally.first_contradiction =
-          fmt::format("case '{}', seq '{}': {}", jobs[i].row.case_name, jobs[i].row.seq, prediction.warning);
+    if (prediction.ok && !prediction.warning.empty()) tally.contradictions.add(jobs[i].row, prediction.warning);
+    const int highest_mhz = predictor.gpu().clocks.sm_max_mhz;
+    if (prediction.ok && std::lround(jobs[i].sm_clock_mhz) > highest_mhz) {
+      tally.high_clocks.add(jobs[i].row, fmt::format("{:g} MHz; {} are simulated", jobs[i].sm_clock_mhz, highest_mhz));
+    }
+    if (prediction.ok && !prediction.ignored_words.empty()) {
+      tally.ignored_words.add(jobs[i].row, fmt::format("'{}'", prediction.ignored_words));
     }
   }
   outputs.write(outputs.predictions, text);
@@ -153,7 +177,7 @@ int predict(const PredictOptions& options) {
     }
   });
   if (const std::string text = repeated.text(); !text.empty()) {
-    fmt::print(stderr, "strata: warning: {}\n", text);
+    warn(text);
   }
   Tally tally;
   Progress progress("predict");
@@ -170,15 +194,13 @@ int predict(const PredictOptions& options) {
     }
     predict_chunk(predictor, launches, outputs, tally);
   }
-  if (tally.contradictions > 0) {
-    fmt::print(stderr, "strata: warning: {} rows contradict themselves; the first: {}\n", tally.contradictions,
-               tally.first_contradiction);
-  }
+  tally.contradictions.print();
+  tally.high_clocks.print();
+  tally.ignored_words.print();
   const bool quiet = outputs.set.uses_stdout();
   outputs.set.commit();
   if (tally.bugs > 0) {
-    fmt::print(stderr, "strata: warning: {} rows broke an invariant of the model; their reason tells which\n",
-               tally.bugs);
+    warn(fmt::format("{} rows broke an invariant of the model; their reason tells which", tally.bugs));
   }
   if (quiet) {
     return kExitDone;

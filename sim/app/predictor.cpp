@@ -9,6 +9,7 @@
 #include <new>
 #include <numeric>
 
+#include "models/hw/sm/occupancy.hpp"
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/workers.hpp"
@@ -50,6 +51,33 @@ double effort(const LaunchJob& job) {
   return product;
 }
 
+/// Where registers or shared memory of a row are not the kernel's own and as many CTAs do not fit an SM with them:
+/// which were simulated.
+std::string overruled_resources(const GpuConfig& gpu, const LaunchRow& row, const Launch& launch) {
+  Launch given = launch;
+  given.registers_per_thread = row.registers.value_or(launch.registers_per_thread);
+  if (row.smem_dynamic) {
+    given.smem_dynamic_bytes = *row.smem_dynamic;
+    given.smem_static_bytes = row.smem_static.value_or(0);
+  }
+  const auto fit = [&gpu](const Launch& l) -> std::uint32_t {
+    try {
+      return occupancy(gpu, l).ctas;
+    } catch (const InputError&) {
+      return 0;  // not even one
+    }
+  };
+  const std::uint32_t own = fit(launch);
+  const std::uint32_t others = fit(given);
+  if (own == others) return {};
+  const auto words = [](const Launch& l) {
+    return fmt::format("{} registers a thread and {} B of shared memory", l.registers_per_thread,
+                       l.smem_dynamic_bytes + l.smem_static_bytes);
+  };
+  return fmt::format("{}, of which an SM holds {} CTAs; the kernel's own {} are simulated, of which it holds {}",
+                     words(given), others, words(launch), own);
+}
+
 }  // namespace
 
 Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact, const std::function<void()>& alive) {
@@ -63,8 +91,10 @@ Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact
     SimulationOptions options;
     options.sm_clock_mhz = std::min(job.sm_clock_mhz, static_cast<double>(gpu.clocks.sm_max_mhz));
     options.sample = !exact;
-    if (alive) options.progress = [&alive](double /*done_share*/) { alive(); };
+    if (alive) options.progress = [&alive](double /*done_share*/, double /*sm_cycles*/) { alive(); };
     out.warning = kernel.warning;
+    if (out.warning.empty()) out.warning = overruled_resources(gpu, row, kernel.source->launch());
+    out.ignored_words = kernel.ignored_words;
     out.result = simulate(gpu, *kernel.source, options);
     out.ok = true;
   } catch (const UnsupportedError& e) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "sim/app/command.hpp"
+#include "sim/app/warning.hpp"
 #include "sim/result/csv_writer.hpp"
 #include "sim/result/html_report.hpp"
 #include "sim/result/json_writer.hpp"
@@ -16,7 +18,7 @@ void add_result_options(CLI::App& command, ResultOutputs& outputs) {
   command.add_option("--html", outputs.html, "the report as one self-contained page");
   command.add_option("--timeline", outputs.timeline,
                      "what each SM did and when, as a Chrome trace for Perfetto or chrome://tracing");
-  command.add_flag("--metrics", outputs.metrics, "prints every counter too");
+  add_switch(command, "--metrics", outputs.metrics, "prints every counter too");
 }
 
 OpenOutputs::OpenOutputs(const ResultOutputs& outputs)
@@ -44,7 +46,7 @@ void OpenOutputs::write(const GpuDescription& gpu, const std::vector<Result>& re
     const Result& r = results.front();
     files_[*timeline_file_].write(timeline_.json(TimeBase(r.sm_clock_mhz, r.l2_clock_mhz, r.hbm_clock_mhz)));
     if (timeline_.dropped() > 0) {
-      fmt::print(stderr, "timeline: kept the first {} spans, dropped {}\n", timeline_.size(), timeline_.dropped());
+      say(fmt::format("timeline: kept the first {} spans, dropped {}", timeline_.size(), timeline_.dropped()));
     }
   }
   if (!files_.uses_stdout()) {

@@ -85,9 +85,12 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   simulation.sm_clock_mhz = options.sm_clock_mhz;
   simulation.observer = observer;
   simulation.sample = !options.exact && observer == nullptr;
-  simulation.progress = [&progress](double done) {
+  simulation.progress = [&progress](double done, double sm_cycles) {
     constexpr double kPercent = 100;
-    progress.show(fmt::format("{:.1f} % of the CTAs have finished", kPercent * done), done);
+    constexpr double kMillion = 1e6;
+    progress.show(fmt::format("{:.1f} % of the CTAs have finished, {:.1f} million SM cycles simulated", kPercent * done,
+                              sm_cycles / kMillion),
+                  done);
   };
   Result result = simulate(gpu, *kernel.source, simulation);
   if (result.description.empty()) {
@@ -109,8 +112,11 @@ void check_options(const RunOptions& options) {
 
 std::string check_sm_clock(const std::string& text) {
   std::string problem = check_positive(text);
-  if (problem.empty() && std::strtod(text.c_str(), nullptr) > kMaxSmClockMhz) {
+  const double mhz = problem.empty() ? std::strtod(text.c_str(), nullptr) : 0;
+  if (mhz > kMaxSmClockMhz) {
     problem = fmt::format("'{}': expected a number above 0 and at most {}, in MHz", text, kMaxSmClockMhz);
+  } else if (problem.empty() && mhz < 1) {
+    problem = fmt::format("'{}': expected 1 MHz or more", text);
   }
   return problem;
 }
@@ -143,7 +149,7 @@ void add_run(CLI::App& app, Action& action) {
       "--kernel", options->library_kernel,
       "a vendor library's kernel name that sets tile, stages and cluster, or auto: the fastest of those "
       "that the GPU's libraries could run; otherwise the kernel chooses a tile by a rule of thumb");
-  command->add_flag("--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
+  add_switch(*command, "--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote")
       ->group(kInsteadOfKernel);
   command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")

@@ -22,7 +22,7 @@ StudyColumn run_case(const StudyCase& study, Progress& progress) {
   const BuiltKernel kernel = study_kernel(study.kernel).make(study.options, target_facts(gpu));
   SimulationOptions options;
   options.sample = true;
-  options.progress = [&](double done) {
+  options.progress = [&](double done, double /*sm_cycles*/) {
     constexpr double kPercent = 100;
     progress.show(fmt::format("{} on {}, {:.0f} % of the CTAs", study.title, study.gpu, kPercent * done));
   };

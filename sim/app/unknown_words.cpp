@@ -9,6 +9,7 @@
 #include "sim/app/command.hpp"
 #include "sim/base/error.hpp"
 #include "sim/config/text.hpp"
+#include "workloads/kernels/options.hpp"
 
 namespace strata::app {
 
@@ -109,7 +110,7 @@ void refuse_unknown_words(const CLI::App& app) {
 void refuse_empty_values(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& value : option->results()) {
-      if (value.empty() && option->get_expected_min() > 0) {
+      if (value.empty()) {
         throw InputError(Diagnostic{{}, 0, 0, option->get_name(), "the value is empty; leave the option out instead"});
       }
     }
@@ -129,6 +130,13 @@ void refuse_both(bool first_given, const std::string& first, bool second_given, 
   if (first_given && second_given) {
     throw InputError(fmt::format("{} does not go with {}", first, second));
   }
+}
+
+CLI::Option* add_switch(CLI::App& command, const std::string& name, bool& on, const std::string& help) {
+  const auto check = [](const std::string& text) {
+    return parse_switch(text) ? std::string{} : fmt::format("'{}' is not a switch; expected on or off", text);
+  };
+  return command.add_flag(name, on, help)->check(check);
 }
 
 std::string check_positive(const std::string& text) {

@@ -17,6 +17,7 @@
 #include "sim/app/progress.hpp"
 #include "sim/app/report_outputs.hpp"
 #include "sim/app/validate_microbench.hpp"
+#include "sim/app/warning.hpp"
 #include "sim/base/error.hpp"
 #include "validation/compare/report.hpp"
 
@@ -49,12 +50,12 @@ int judge(const Comparison& comparison, double max_error_percent) {
   }
   const ErrorStats& cycles = comparison.splits.front().overall.of(Quantity::kSmCycles);
   if (cycles.n == 0) {
-    fmt::print(stderr, "strata: failed: no launch could be scored on sm_cycles\n");
+    say("strata: failed: no launch could be scored on sm_cycles");
     return kExitFailure;
   }
   if (kPercent * cycles.mean_abs > max_error_percent) {
-    fmt::print(stderr, "strata: failed: mean error of sm_cycles is {:.2f} %, the limit is {:.2f} %\n",
-               kPercent * cycles.mean_abs, max_error_percent);
+    say(fmt::format("strata: failed: mean error of sm_cycles is {:.2f} %, the limit is {:.2f} %",
+                    kPercent * cycles.mean_abs, max_error_percent));
     return kExitFailure;
   }
   return kExitDone;
@@ -130,19 +131,19 @@ void add_validate(CLI::App& app, Action& action) {
                       "measured CSV: the columns of `predict` and what the hardware counted (sm_cycles, "
                       "ncu_duration_ns, dram_read_bytes, ...; `split` names calibration and validation rows); with "
                       "--microbench a folder that run_all.sh filled, or a folder of such folders");
-  command->add_flag("--microbench", options->microbench,
-                    "compares measured microbenchmarks, point by point, with the same ones as traces");
+  add_switch(*command, "--microbench", options->microbench,
+             "compares measured microbenchmarks, point by point, with the same ones as traces");
   command->add_option("--only", options->only, "with --microbench: a program, or part of a microbenchmark's name");
-  command->add_flag("--auto", options->choices,
-                    "compares the kernels that `--kernel auto` would choose with those recorded, on rows that are not "
-                    "of the validation split");
+  add_switch(*command, "--auto", options->choices,
+             "compares the kernels that `--kernel auto` would choose with those recorded, on rows that are not "
+             "of the validation split");
   command->add_option("--json", options->json, "everything as JSON; - is standard output");
   command->add_option("--html", options->html, "tables and a scatter plot as one page");
-  command->add_flag("--rows", options->rows, "lists every launch too");
-  command->add_flag("--glance", options->glance,
-                    "prints only the tables at a glance, errors of cycles and of HBM traffic by group");
-  command->add_flag("--cycles-only", options->cycles_only,
-                    "does not score durations, which need a second simulation at the clock model's clock");
+  add_switch(*command, "--rows", options->rows, "lists every launch too");
+  add_switch(*command, "--glance", options->glance,
+             "prints only the tables at a glance, errors of cycles and of HBM traffic by group");
+  add_switch(*command, "--cycles-only", options->cycles_only,
+             "does not score durations, which need a second simulation at the clock model's clock");
   command
       ->add_option("--max-error-cycles", options->max_error_cycles,
                    "exit 1 when the mean error of sm_cycles over all supported launches exceeds this many per cent")

@@ -2,12 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "sim/app/command.hpp"
 #include "sim/app/microbench/compare.hpp"
 #include "sim/app/progress.hpp"
 #include "sim/app/report_outputs.hpp"
+#include "sim/app/warning.hpp"
 
 namespace strata::app {
+
+namespace {
+
+/// Rows that a known program does not print are mistakes more often than news.
+void warn_of_odd_rows(const MicrobenchComparison& comparison) {
+  std::size_t rows = 0;
+  std::string reasons;
+  for (const auto& [reason, count] : comparison.not_simulated) {
+    if (reason.find(": an unknown ") != std::string::npos || reason.ends_with(kNothingMeasured)) {
+      rows += count;
+      reasons += (reasons.empty() ? "" : "; ") + reason;
+    }
+  }
+  if (rows > 0) {
+    warn(fmt::format("{} measured rows are left out: {}", rows, reasons));
+  }
+}
+
+}  // namespace
 
 int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfig& gpu) {
   const std::string folder = microbench_folder(options.data, gpu.chip.name);
@@ -21,6 +43,7 @@ int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfi
     progress.show(fmt::format("{} of {} simulations done", done, of));
   };
   const MicrobenchComparison comparison = compare_microbench(gpu, data, run);
+  warn_of_odd_rows(comparison);
   outputs.write([&] { return microbench_json(comparison); }, [&] { return microbench_html(comparison); },
                 [&] {
                   const std::string points = options.rows ? microbench_points_text(comparison) : std::string{};

@@ -44,11 +44,21 @@ for type in int4 tf32 fp64 bool int32; do
     run gemm "${small[@]}" --out-dtype $type
 done
 
+expect_error 2 "--dtype: 'fp4' is not known; expected one of fp16, bf16, tf32, fp8, int8" run gemm "${small[@]}" --dtype fp4
+expect_error 2 "--warp-m: 17 must be a multiple of 16 that divides tile-m" run gemm_mma_sync "${small[@]}" --warp-m 17
+expect_error 2 "--stages: tile 128x128xd128 with 8 stages needs" run flash_attention --heads 2 --q-len 256 --stages 8
+expect_error 2 "--sm-clock: '1e-9': expected 1 MHz or more" run gemm "${small[@]}" --sm-clock 1e-9
+expect_error 2 "--exact: 'banana' is not a switch; expected on or off" run gemm "${small[@]}" --exact=banana
+expect_error 2 "--metrics: '5' is not a switch; expected on or off" run gemm "${small[@]}" --metrics=5
+expect_done run gemm "${small[@]}" --metrics=on
+expect_error 2 "--m: 0 is out of range; expected 1 to 2147483647" run gemm --m 0 --n 2 --k 2 --kernel auto
+
 # An empty value, as of a shell variable that is not set, is no silent default.
 expect_error 2 "--dtype: the value is empty" run gemm "${small[@]}" --dtype ""
 expect_error 2 "--json: the value is empty" run gemm "${small[@]}" --json ""
 expect_error 2 "--kernel: the value is empty" run gemm "${small[@]}" --kernel ""
 expect_error 2 "--gpu: the value is empty" run gemm "${small[@]}" --gpu ""
+expect_error 2 "--causal: the value is empty" run flash_attention --heads 2 --q-len 64 --causal ""
 
 # No option is ignored.
 nvjet=nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT
@@ -69,6 +79,10 @@ expect_error 2 "--glance does not go with --auto" validate --data x.csv --auto -
 expect_error 2 "--json does not go with --auto" validate --data x.csv --auto --json x.json
 
 expect_error 2 "--kernel: nvjet: the name says bf16, --dtype says fp8" run gemm "${small[@]}" --kernel $nvjet --dtype fp8
+flash='void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, 0, 0, cutlass::bfloat16_t>, 0, 0, 0, 0, 1, 1, 0, 0>()'
+flash_run=(run flash_attention --heads 2 --q-len 256 --head-dim 64 --kernel "$flash")
+expect_error 2 "the name says full attention, --causal says on" "${flash_run[@]}" --causal
+expect_done "${flash_run[@]}" --causal off
 expect_error 2 "the name says layout TN, --layout says NN" run gemm "${small[@]}" --kernel $nvjet --layout NN
 
 # A sub-command runs no other's kernel: neither another generator's nor another operator's.
@@ -207,12 +221,16 @@ expect_error 2 "jobs" predict --in in.csv --out out.csv -j 0
 expect_error 2 "no measured column" validate --data in.csv
 put "$header,sm_cycles\na,1,gemm,bf16,s,k,1x1x1,,0\n"
 expect_error 2 "in.csv:2: sm_cycles: 0 is no time; leave the cell empty if unknown" validate --data in.csv
-put "$header,sm_cycles,split\na,1,gemm,bf16,s,k,1x1x1,,5000,all\n"
-expect_error 2 "in.csv:2: split: 'all' stands for every launch" validate --data in.csv
+put "$header,sm_cycles\na,1,gemm,bf16,s,k,1x1x1,,1e300\n"
+expect_error 2 "in.csv:2: sm_cycles: '1e300': expected at most 1e.14" validate --data in.csv
+for split in all foo Validation; do
+  put "$header,sm_cycles,split\na,1,gemm,bf16,s,k,1x1x1,,5000,$split\n"
+  expect_error 2 "in.csv:2: split: '$split': expected calibration, validation or an empty cell" validate --data in.csv
+done
 put "$header\na,1,gemm,bf16,s,k,0x1x1,\n"
 expect_error 2 "in.csv:2: grid_dim: '0x1x1': expected 1 to" predict --in in.csv --out out.csv
 put "case,seq,op,dtype,shape,kernel,smem_dyn,smem_static\na,1,gemm,bf16,s,k,200000,32449\n"
-expect_error 2 "in.csv:2: smem_static: '32449': expected at most 32448 bytes beside the 200000 of smem_dyn" \
+expect_error 2 "in.csv:2: smem_static: '32449': expected at most 32448 bytes beside the 200000 of dynamic shared memory" \
   predict --in in.csv --out out.csv
 for clock in 0 1e30; do
   put "$header\na,1,gemm,bf16,s,k,1x1x1,$clock\n"
@@ -271,6 +289,16 @@ expect_no_pipe run --trace pipe
 expect_no_pipe run gemm "${small[@]}" --gpu pipe.yaml
 expect_error 2 "/dev/fd/[0-9]+: is a pipe; expected a regular file" predict --in <(cat read.csv) --out out.csv
 
+# Nor is a pipe that nobody reads an output.
+expect_unread() { expect_error 2 "pipe: $1: is a pipe that nobody reads; an output needs a regular file" "${@:2}"; }
+for option in --json --csv --html --timeline; do
+  expect_unread $option run gemm "${small[@]}" $option pipe
+done
+expect_unread --out trace record gemm "${small[@]}" --out pipe
+expect_unread --out predict --in read.csv --out pipe
+expect_unread --write-launches predict --in read.csv --out out.csv --write-launches pipe
+"$strata" run gemm "${small[@]}" --csv >(cat >through_pipe.csv) >stdout || fail "a pipe that is read is refused"
+
 # A grid and a shape that contradict each other: the grid is what was launched, and a warning tells.
 expect_contradiction() {  # WARNING COLUMNS CELLS
   put "case,seq,op,dtype,shape,kernel,$2\na,1,$3\n"
@@ -285,8 +313,36 @@ expect_contradiction ".*a cluster of 1x1x1 CTAs; the kernel's own .* is simulate
   "gemm,bf16,\"256,256,256,TN\",$nvjet,,1x1x1"
 expect_contradiction ".*a shape of layout NN; the TN of the kernel's name is simulated" block_dim,cluster_dim \
   "gemm,bf16,\"256,256,256,NN\",$nvjet,,"
+expect_contradiction ".*a shape of causal attention; the full one of the kernel's name is simulated" block_dim,cluster_dim \
+  "attention,bf16,\"1,2,2,256,256,64,1,flash\",\"$flash\",,"
+expect_contradiction ".*operands of fp16; the bf16 of the kernel's name is simulated" block_dim,cluster_dim \
+  "attention,fp16,\"1,2,2,256,256,64,0,flash\",\"$flash\",,"
+expect_contradiction ".*operands of fp32; the bf16 of the kernel's name is simulated" block_dim,cluster_dim \
+  "add,fp32,\"64,64\",\"$add\",,"
 expect_contradiction ".*a grid of 131 CTAs; the kernel's own 130 are simulated" grid_dim \
   "gemm,bf16,\"4096,4096,4096,TN\",$nvjet,131x1x1"
+expect_contradiction ".*a kernel to choose beside block_dim, regs of another; the chosen kernel's own are simulated" \
+  block_dim,regs "add,bf16,\"64,64\",auto,128x1x1,40"
+expect_contradiction ".*32 registers a thread and 200000 B of shared memory, of which an SM holds 1 CTAs; the kernel's own" \
+  regs,smem_dyn "add,bf16,\"64,64\",\"$add\",32,200000"
+put "$header\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,,9000\n"
+expect_done predict --in in.csv --out clock.csv
+grep -q "1 rows have an sm_clock_mhz above the GPU's highest, which is simulated; .* 9000 MHz; 1980 are simulated" stderr ||
+  fail "no warning for a clock above the highest: $(cat stderr)"
+put "$header\na,1,gemm,bf16,\"256,256,256,TN\",${nvjet/_coopA/_coopA_bias},,\n"
+expect_done predict --in in.csv --out word.csv
+grep -q "1 rows have words in their kernel's name that have no effect in the model; .*: 'bias'" stderr ||
+  fail "no warning for an unknown word: $(cat stderr)"
+# A warning that nobody can read does not take the answer along.
+"$strata" predict --in in.csv --out unread.csv >stdout 2>&- || fail "exit $? with standard error closed"
+grep -q '^a,1,ok' unread.csv || fail "no answer with standard error closed: $(cat unread.csv)"
+expect_contradiction ".*an op of 'gem'; the gemm of the kernel's name is simulated" block_dim,cluster_dim \
+  "gem,bf16,\"256,256,256,TN\",$nvjet,,"
+for op in gem:gemm ADD:add; do
+  put "case,seq,op,dtype,shape,kernel\na,1,${op%:*},bf16,\"64,64\",auto\n"
+  expect_done predict --in in.csv --out op.csv
+  grep -q "did you mean '${op#*:}'?" op.csv || fail "no nearest operator of ${op%:*}: $(cat op.csv)"
+done
 put "case,seq,op,dtype,shape,kernel\na,1,gemm,foo,\"256,256,256,TN\",$nvjet\n"
 expect_done predict --in in.csv --out foo.csv
 grep -q "'foo' is not a data type; expected one of fp64" foo.csv || fail "dtype 'foo' is taken: $(cat foo.csv)"

@@ -49,6 +49,29 @@ shows 'SM cycles' run elementwise --rows 512 --cols 512 --inputs 2
 shows 'strata.result/1' run gemm --m 512 --n 512 --k 512 --json -
 shows '"sm__cycles_elapsed.max"' run gemm --m 512 --n 512 --k 512 --sm-clock 1500 --json -
 
+# A switch without a value is on, whatever its default.
+attention=(flash_attention --heads 2 --q-len 256)
+simt=(gemm_simt --m 256 --n 256 --k 64)
+wgmma=(gemm_tma_wgmma --m 4096 --n 4096 --k 64)
+shows 'causal' run "${attention[@]}" --causal
+bare_is_on() {  # SWITCH KERNEL OPTIONS...
+  local switch=$1
+  shift
+  for value in '' on off; do
+    expect_done run "$@" $switch $value --json "switch_$value.json"
+  done
+  cmp -s switch_.json switch_on.json || fail "a bare $switch is not on: run $*"
+  cmp -s switch_.json switch_off.json && fail "a bare $switch is off: run $*"
+}
+bare_is_on --causal "${attention[@]}"
+bare_is_on --read-c "${simt[@]}"
+bare_is_on --serpentine "${wgmma[@]}"
+expect_done trace record "${attention[@]}" --causal --out bare.trace
+expect_done trace record "${attention[@]}" --causal on --out on.trace
+cmp -s bare.trace on.trace || fail "a bare --causal is not on: trace record"
+shows '^ +--causal \[on\|off\]=off' run flash_attention --help
+shows '^ +--swizzle \[on\|off\]=on' run gemm_mma_sync --help
+
 # validate: exit 1 when the threshold is missed, 0 when it is met.
 data=$source_tree/validation/data/h100-sxm5-80gb/library_kernels.csv
 { head -1 "$data"; grep '^add_bf16_1024x1024' "$data"; grep '^attn_math_b1_h16_16_q4096_k4096_d64_c,6' "$data"; } >one.csv

@@ -38,6 +38,14 @@ sed 's/23\.0[0-9]*/nan/' runs/one/latency.csv >nan.csv
 mv nan.csv runs/one/latency.csv
 expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" validate --microbench --data runs
 expect_error 2 "latency.csv:2: value: 'nan' is not a finite number" calibrate --data runs --out g.yaml
+cp latency.csv runs/one/latency.csv
+awk -F, -v OFS=, 'NR == 2 { $6 = "ns" } 1' latency.csv >runs/one/latency.csv
+expect_error 2 "latency.csv:2: unit: 'ns': latency measures in clk" validate --microbench --data runs
+# Rows that no program prints, or without a measurement, are left out with a warning.
+awk -F, -v OFS=, 'NR == 2 { $2 = "foo" } NR == 3 { $5 = 0 } 1' latency.csv >runs/one/latency.csv
+expect_done validate --microbench --data runs
+grep -q 'warning: 2 measured rows are left out: latency: an unknown series; latency: nothing measured' stderr ||
+  fail "rows are left out without a warning: $(cat stderr)"
 printf 'bench,series,x\n' >runs/one/latency.csv
 expect_error 2 "latency.csv" validate --microbench --data runs
 cp latency.csv runs/one/latency.csv

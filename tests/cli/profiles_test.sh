@@ -27,6 +27,18 @@ sed 's/gemm_bf16_TN_1x11008x4096/step/' "$profiles/ncu_raw.csv" >unnamed.csv
 expect_done predict --from ncu unnamed.csv --out unnamed_out.csv
 grep -q 'unsupported.*NVTX range' unnamed_out.csv || fail "a launch without a shape does not say what to record"
 
+# A time that is not recorded is unknown, not zero.
+sed -E 's/"dur": *[0-9.]+,?//' "$trace" >untimed.json
+expect_done predict --from kineto untimed.json
+grep -qE '^all predicted +23 +[0-9.]+ +unknown$' stdout || fail "times that are not recorded are shown: $(cat stdout)"
+grep -qE '^unsupported +2 +unknown$' stdout || fail "times that are not recorded are shown: $(cat stdout)"
+grep -q '2 of them, time unknown: ' stdout || fail "times that are not recorded are shown: $(cat stdout)"
+
+# Nor is a launch that the CSV would refuse written to one.
+sed 's/(384, 1, 1)/(5000, 1, 1)/' "$profiles/ncu_raw.csv" >impossible.csv
+expect_error 2 "impossible.csv:[0-9]+: Block Size: '.5000, 1, 1.': expected 1 to 1024 threads" \
+  predict --from ncu impossible.csv --write-launches refused.csv
+
 expect_error 2 "either --in FILE or --from" predict --out out2.csv
 expect_error 2 "either --in FILE or --from" predict --in launches.csv --from ncu launches.csv
 expect_error 2 "needs --out" predict --in launches.csv

@@ -72,7 +72,7 @@ const char* to_string(Predictor p) {
 std::optional<double> ComparedRow::error(Quantity q, Predictor p) const {
   const auto& truth = measured[q];
   const auto& guess = predicted[static_cast<std::size_t>(p)][q];
-  if (!truth || !guess || *truth <= kQuantityInfo[static_cast<std::size_t>(q)].floor) {
+  if (!truth || !guess || *truth <= info_of(q).floor) {
     return std::nullopt;
   }
   return (*guess - *truth) / *truth;
@@ -81,7 +81,7 @@ std::optional<double> ComparedRow::error(Quantity q, Predictor p) const {
 bool ComparedRow::hard() const {
   const auto& reads = measured[Quantity::kDramReadBytes];
   const auto& compulsory = predicted[static_cast<std::size_t>(Predictor::kCompulsory)][Quantity::kDramReadBytes];
-  const double floor = kQuantityInfo[static_cast<std::size_t>(Quantity::kDramReadBytes)].floor;
+  const double floor = info_of(Quantity::kDramReadBytes).floor;
   return reads && compulsory && *reads > floor && *reads > kHardExcess * *compulsory;
 }
 

@@ -60,6 +60,53 @@ double measured_number(const CsvReader& reader, const CsvRecord& record, std::si
   return value;
 }
 
+/// The units that a program prints; of a program that is not known any.
+struct ProgramUnits {
+  std::string_view bench;
+  std::vector<std::string_view> units;
+};
+
+const std::vector<ProgramUnits>& program_units() {
+  static const std::vector<ProgramUnits> kUnits{
+      {"alu", {"clk", "clk/inst", "clk/inst/SMSP"}},
+      {"barrier", {"clk"}},
+      {"cold_start", {"ns", "clk", "clk/KiB"}},
+      {"cta_ends", {"ns", "sector", "cycle"}},
+      {"dsmem_atomics", {"B/clk/SM", "lane_ops/clk", "clk"}},
+      {"first_touch", {"ns", "sector", "cycle"}},
+      {"hbm", {"GB/s", "ns"}},
+      {"hbm_traffic", {"B asked", "byte", "ns", "sector", "hz"}},
+      {"instruction_fetch", {"clk/inst/SMSP"}},
+      {"issue_slots", {"clk/inst/SMSP"}},
+      {"l2_bandwidth", {"B/clk"}},
+      {"l2_fabric", {"side", "SM", "B/clk"}},
+      {"l2_partition", {"clk", "fraction", "smid"}},
+      {"latency", {"clk"}},
+      {"launch", {"CTA/clk", "ns", "clk", "sector", "cycle"}},
+      {"lrc", {"B/clk/SM", "ns", "sector", "cycle", "request"}},
+      {"mma_sync", {"clk/inst/SMSP", "inst/clk/SMSP"}},
+      {"shared_memory", {"clk/inst/SM", "clk"}},
+      {"tma", {"B/clk", "clk/copy/SM", "clk/copy", "clk", "B/clk/SM"}},
+      {"tma_edges", {"clk", "ns", "sector", "request", "cycle"}},
+      {"topology", {"index", "SM", "fraction", "clusters", "clk"}},
+      {"wgmma", {"clk/inst/SM", "B/clk"}},
+  };
+  return kUnits;
+}
+
+/// A number in another unit than the program's would be compared as if it were in this one.
+void check_unit(const CsvReader& reader, const CsvRecord& record, std::size_t bench, std::size_t unit) {
+  const auto& all = program_units();
+  const auto known =
+      std::find_if(all.begin(), all.end(), [&](const ProgramUnits& p) { return p.bench == record.cells[bench]; });
+  if (known != all.end() &&
+      std::find(known->units.begin(), known->units.end(), record.cells[unit]) == known->units.end()) {
+    throw InputError(Diagnostic{
+        reader.path(), record.line, 0, reader.header()[unit],
+        fmt::format("'{}': {} measures in {}", record.cells[unit], known->bench, fmt::join(known->units, ", "))});
+  }
+}
+
 struct Run {
   fs::path folder;
   std::vector<MicrobenchRow> rows;
@@ -93,6 +140,7 @@ void read_file(const fs::path& path, Run& run) {
     row.x_unit = record.cells[x_unit];
     row.value = measured_number(reader, record, value, row.series);
     row.unit = record.cells[unit];
+    check_unit(reader, record, bench, unit);
     if (metric) row.metric = record.cells[*metric];
     if (clock) row.sm_clock_mhz = measured_number(reader, record, *clock);
     if (row.bench == "topology" && row.series == "sms_in_gpc") {

@@ -31,24 +31,27 @@ struct QuantityInfo {
   const char* measured_column;  ///< name in a measured CSV; empty = the same
   double measured_scale;        ///< measured value times this has the predicted column's unit
   const char* unit;
-  double floor;  ///< scored only where the measured value exceeds this: below it, noise and start-up decide
+  double floor;    ///< scored only where the measured value exceeds this: below it, noise and start-up decide
+  double highest;  ///< a measured value beyond this is a mistake of the file: a launch of hours, more than GPUs count
 };
 
 inline constexpr std::array<QuantityInfo, kNumQuantities> kQuantityInfo{{
-    {"sm_cycles", "", 1, "cycles", 0},
-    {"duration_us", "ncu_duration_ns", 1e-3, "us", 0},
-    {"dram_read_bytes", "", 1, "bytes", 8e6},
-    {"dram_write_bytes", "", 1, "bytes", 32e6},
-    {"lts_sectors", "", 1, "sectors", 100e3},
-    {"lts_from_sm_sectors", "", 1, "sectors", 100e3},
-    {"lts_from_sm_hit_sectors", "", 1, "sectors", 100e3},
-    {"lts_fabric_sectors", "", 1, "sectors", 100e3},
-    {"xbar2l1_read_sectors", "", 1, "sectors", 100e3},
-    {"l12xbar_write_sectors", "", 1, "sectors", 100e3},
-    {"smem_wavefronts", "", 1, "wavefronts", 10e3},
-    {"warp_insts", "", 1, "inst", 10e3},
-    {"tensor_insts", "", 1, "inst", 10e3},
+    {"sm_cycles", "", 1, "cycles", 0, 1e14},
+    {"duration_us", "ncu_duration_ns", 1e-3, "us", 0, 1e10},
+    {"dram_read_bytes", "", 1, "bytes", 8e6, 1e18},
+    {"dram_write_bytes", "", 1, "bytes", 32e6, 1e18},
+    {"lts_sectors", "", 1, "sectors", 100e3, 1e18},
+    {"lts_from_sm_sectors", "", 1, "sectors", 100e3, 1e18},
+    {"lts_from_sm_hit_sectors", "", 1, "sectors", 100e3, 1e18},
+    {"lts_fabric_sectors", "", 1, "sectors", 100e3, 1e18},
+    {"xbar2l1_read_sectors", "", 1, "sectors", 100e3, 1e18},
+    {"l12xbar_write_sectors", "", 1, "sectors", 100e3, 1e18},
+    {"smem_wavefronts", "", 1, "wavefronts", 10e3, 1e18},
+    {"warp_insts", "", 1, "inst", 10e3, 1e18},
+    {"tensor_insts", "", 1, "inst", 10e3, 1e18},
 }};
+
+[[nodiscard]] constexpr const QuantityInfo& info_of(Quantity q) { return kQuantityInfo[static_cast<std::size_t>(q)]; }
 
 /// A value of each quantity; nothing where it is not known.
 struct QuantityValues {

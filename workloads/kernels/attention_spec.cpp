@@ -36,10 +36,12 @@ std::vector<OptionSpec> options() {
   };
 }
 
-void check_smem(std::uint64_t bytes, const TargetFacts& target, OptionReader& reader, const std::string& tile) {
+/// @param option  that makes the tile as large as it is
+void check_smem(std::uint64_t bytes, const TargetFacts& target, const char* option, OptionReader& reader,
+                const std::string& tile) {
   if (target.smem_per_cta_bytes > 0 && bytes > static_cast<std::uint64_t>(target.smem_per_cta_bytes)) {
-    reader.problem("block-n", fmt::format("{} needs {} B of shared memory per CTA; the GPU has {} B", tile, bytes,
-                                          target.smem_per_cta_bytes));
+    reader.problem(option, fmt::format("{} needs {} B of shared memory per CTA; the GPU has {} B", tile, bytes,
+                                       target.smem_per_cta_bytes));
   }
 }
 
@@ -57,7 +59,7 @@ BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const Ta
     if (reader.given(name)) reader.problem(name, "is an option of --algorithm wgmma");
   }
   const std::uint64_t smem = flash_mma_smem_bytes(c);
-  check_smem(smem, target, reader, fmt::format("tile {}x{}xd{}", c.block_m, c.block_n, shape.head_dim));
+  check_smem(smem, target, "block-n", reader, fmt::format("tile {}x{}xd{}", c.block_m, c.block_n, shape.head_dim));
   reader.finish();
   c.even_mn = shape.q_len % c.block_m == 0 && shape.kv_len % c.block_n == 0;
   const std::int64_t by_smem = smem > 0 ? target.smem_per_sm_bytes / static_cast<std::int64_t>(smem + 1024) : 2;
@@ -72,11 +74,12 @@ BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const Ta
 BuiltKernel make_wgmma(const AttentionShape& shape, OptionReader& reader, const TargetFacts& target) {
   reader.finish();
   check_attention_shape(shape, target, 64, 128);
+  constexpr std::int64_t kStages = 2;
   FlashWgmmaConfig c;
   c.shape = shape;
   const std::int64_t block_m = reader.integer("block-m", 64, 128, kWgmmaAttentionBlockM);
   c.block_n = static_cast<std::uint32_t>(reader.integer("block-n", 32, 256, 128));
-  c.stages = static_cast<std::uint32_t>(reader.integer("stages", 1, 8, 2));
+  c.stages = static_cast<std::uint32_t>(reader.integer("stages", 1, 8, kStages));
   const std::string schedule = reader.given("schedule") ? reader.choice("schedule", {"dynamic", "plain"}) : "dynamic";
   c.schedule = schedule == "plain" ? AttentionSchedule::kPlain : AttentionSchedule::kDynamic;
   c.pipelined = reader.flag("pipelined");
@@ -86,7 +89,7 @@ BuiltKernel make_wgmma(const AttentionShape& shape, OptionReader& reader, const 
   c.writes_lse = true;
   if (block_m != kWgmmaAttentionBlockM) reader.problem("block-m", fmt::format("{}: must be 128 with wgmma", block_m));
   if (c.block_n % 32 != 0) reader.problem("block-n", fmt::format("{}: must be a multiple of 32", c.block_n));
-  check_smem(flash_wgmma_smem_bytes(c), target, reader,
+  check_smem(flash_wgmma_smem_bytes(c), target, c.stages > kStages ? "stages" : "block-n", reader,
              fmt::format("tile 128x{}xd{} with {} stages", c.block_n, shape.head_dim, c.stages));
   reader.finish();
   BuiltKernel built;
@@ -108,11 +111,7 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   s.kv_len = as_u32(reader.integer("kv-len", 1, kMaxLength, s.q_len));
   s.head_dim = as_u32(reader.integer("head-dim", 32, 256));
   s.causal = reader.flag("causal");
-  try {
-    s.dtype = parse_data_type(reader.text("dtype"));
-  } catch (const InputError& e) {
-    for (const Diagnostic& d : e.diagnostics()) reader.problem("dtype", d.message);
-  }
+  s.dtype = reader.data_type("dtype", s.dtype, {"fp16", "bf16"});
   const bool can_wgmma = target.has_wgmma && target.has_tma;
   const bool fits_wgmma = s.head_dim == 64 || s.head_dim == 96 || s.head_dim == 128;
   std::string algorithm = can_wgmma && fits_wgmma ? "wgmma" : "mma";

@@ -43,12 +43,13 @@ struct OptionSpec {
   std::string help;           ///< one sentence with unit and allowed values
 };
 
-using KernelOptions = std::map<std::string, std::string>;  ///< option name -> text as given; flags hold "1"
+using KernelOptions = std::map<std::string, std::string>;  ///< option name -> text as given
 
 struct BuiltKernel {
   std::unique_ptr<TraceSource> source;
   std::string description;         ///< "tile 128x256x64, 4 stages, cooperative, cluster 2x1, raster along M by 8"
   std::vector<std::string> notes;  ///< what was chosen for the user
+  std::string ignored_words;       ///< of a library kernel's name: not understood, and so without effect
   std::string warning;             ///< what of the launch's cells contradicts another and was overruled; empty if none
 };
 

@@ -163,8 +163,9 @@ struct GemmCtaPlan {
 [[nodiscard]] std::uint64_t gemm_cta_smem_bytes(const GemmCtaConfig& config);
 
 /// Problems of tile, warps, shape, split and memory, keyed by the option's name. `registers` per thread.
+/// @param warp_rows  that a warp's tile must be a multiple of
 [[nodiscard]] std::vector<Diagnostic> check_gemm_cta(const GemmCtaConfig& config, std::uint32_t registers,
-                                                     const TargetFacts& target);
+                                                     const TargetFacts& target, std::uint32_t warp_rows = 8);
 
 /// Adds a problem when a thread's accumulators take more than `limit` registers.
 void check_accumulators(const GemmCtaConfig& config, std::uint32_t limit, std::vector<Diagnostic>& problems);

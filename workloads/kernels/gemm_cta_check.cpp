@@ -19,7 +19,7 @@ class Problems {
   std::vector<Diagnostic> list;
 };
 
-void check_tile(const GemmCtaConfig& c, Problems& problems) {
+void check_tile(const GemmCtaConfig& c, std::uint32_t warp_rows, Problems& problems) {
   problems.limits("tile-m", c.tile_m, 8, 512);
   problems.limits("tile-n", c.tile_n, 8, 512);
   problems.limits("tile-k", c.tile_k, 4, 512);
@@ -31,8 +31,9 @@ void check_tile(const GemmCtaConfig& c, Problems& problems) {
   if (!problems.list.empty()) {
     return;
   }
-  if (c.warp_m % 8 != 0 || c.tile_m % c.warp_m != 0) {
-    problems.add("warp-m", fmt::format("{} must be a multiple of 8 that divides tile-m = {}", c.warp_m, c.tile_m));
+  if (c.warp_m % warp_rows != 0 || c.tile_m % c.warp_m != 0) {
+    problems.add("warp-m",
+                 fmt::format("{} must be a multiple of {} that divides tile-m = {}", c.warp_m, warp_rows, c.tile_m));
   }
   if (c.warp_n % 8 != 0 || c.tile_n % c.warp_n != 0) {
     problems.add("warp-n", fmt::format("{} must be a multiple of 8 that divides tile-n = {}", c.warp_n, c.tile_n));
@@ -82,9 +83,10 @@ void check_accumulators(const GemmCtaConfig& c, std::uint32_t limit, std::vector
   }
 }
 
-std::vector<Diagnostic> check_gemm_cta(const GemmCtaConfig& c, std::uint32_t registers, const TargetFacts& target) {
+std::vector<Diagnostic> check_gemm_cta(const GemmCtaConfig& c, std::uint32_t registers, const TargetFacts& target,
+                                       std::uint32_t warp_rows) {
   Problems problems;
-  check_tile(c, problems);
+  check_tile(c, warp_rows, problems);
   const std::vector<Diagnostic> shape =
       check_gemm_problem(c.problem, target, c.partials() > 1 ? std::int64_t{c.split_k} : 0);
   problems.list.insert(problems.list.end(), shape.begin(), shape.end());

@@ -9,7 +9,8 @@ namespace strata {
 namespace {
 
 constexpr std::uint32_t kMaxAccumulatorRegisters = 192;  ///< fragments and addresses need the rest of 255
-constexpr std::uint32_t kOtherRegisters = 72;            ///< fragments of one K step, addresses, loop state
+constexpr std::uint32_t kMmaRows = 16;
+constexpr std::uint32_t kOtherRegisters = 72;  ///< fragments of one K step, addresses, loop state
 
 std::uint32_t k_of(const GemmMmaSyncConfig& c) { return c.mma_k != 0 ? c.mma_k : mma_sync_k(c.problem.input); }
 
@@ -31,9 +32,6 @@ void check_instruction(const GemmMmaSyncConfig& c, std::vector<Diagnostic>& prob
   const auto add = [&](const char* key, std::string message) {
     problems.push_back({{}, 0, 0, key, std::move(message)});
   };
-  if (c.warp_m % 16 != 0) {
-    add("warp-m", fmt::format("{} is not a multiple of 16, the rows of mma.sync", c.warp_m));
-  }
   if (c.tile_k % (k_of(c) * c.warp_slices) != 0) {
     add("tile-k", fmt::format("{} is not a multiple of mma.sync's K, {} elements of {}{}", c.tile_k, k_of(c),
                               to_string(c.problem.input), c.warp_slices > 1 ? ", in every warp slice" : ""));
@@ -108,7 +106,7 @@ std::vector<Diagnostic> check_gemm_mma_sync(const GemmMmaSyncConfig& c, const Ta
   if (!problems.empty()) {
     return problems;
   }
-  problems = check_gemm_cta(c, gemm_mma_sync_registers(c), target);
+  problems = check_gemm_cta(c, gemm_mma_sync_registers(c), target, kMmaRows);
   if (problems.empty()) {
     check_instruction(c, problems);
   }

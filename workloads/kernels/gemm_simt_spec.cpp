@@ -13,8 +13,9 @@ namespace {
 
 std::vector<OptionSpec> all_options() {
   std::vector<OptionSpec> specs = gemm_problem_options();
-  std::find_if(specs.begin(), specs.end(), [](const OptionSpec& o) { return o.name == "dtype"; })->default_value =
-      "fp32";
+  OptionSpec& dtype = *std::find_if(specs.begin(), specs.end(), [](const OptionSpec& o) { return o.name == "dtype"; });
+  dtype.default_value = "fp32";
+  dtype.help = "operand type: fp32";
   const std::vector<OptionSpec> more{
       {"batch", OptionType::kInt, "1", false, "independent products, their matrices one after the other"},
       {"tile-m", OptionType::kInt, "", true, "rows of a CTA's tile, 8 to 512; chosen: 128, or 64 for small grids"},
@@ -83,7 +84,7 @@ BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
   const std::vector<OptionSpec> specs = all_options();
   OptionReader reader(options, specs);
   GemmSimtConfig c;
-  c.problem = read_gemm_problem(reader);
+  c.problem = read_gemm_problem(reader, {"fp32"});
   c.problem.batch = reader.integer("batch", 1, 1 << 16, 1);
   read_tile(reader, target, c);
   c.copy = reader.choice("copy", {"async", "registers"}) == "async" ? GemmCopy::kAsync : GemmCopy::kRegisters;

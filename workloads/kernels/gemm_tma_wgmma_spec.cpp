@@ -286,23 +286,15 @@ std::vector<OptionSpec> gemm_problem_options() {
   };
 }
 
-GemmProblem read_gemm_problem(OptionReader& reader) {
+GemmProblem read_gemm_problem(OptionReader& reader, std::initializer_list<const char*> types) {
   GemmProblem p;
   p.m = reader.required_integer("m", 1, kMaxGemmDim);
   p.n = reader.required_integer("n", 1, kMaxGemmDim);
   p.k = reader.required_integer("k", 1, kMaxGemmDim);
-  const auto type = [&](const char* option) {
-    try {
-      return parse_data_type(reader.text(option));
-    } catch (const InputError& error) {
-      reader.problem(option, error.diagnostics().front().message);
-      return DataType::kBf16;
-    }
-  };
-  p.input = type("dtype");
+  p.input = reader.data_type("dtype", DataType::kBf16, types);
   p.output = default_gemm_output(p.input);
   if (reader.given("out-dtype")) {
-    p.output = type("out-dtype");
+    p.output = reader.data_type("out-dtype", p.output);
     check_output(reader, p);
   }
   const std::string layout = reader.text("layout");

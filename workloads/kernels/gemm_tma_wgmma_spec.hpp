@@ -14,7 +14,9 @@ namespace strata {
 
 /// The options that say what is computed (m, n, k, dtype, out-dtype, layout), shared by every GEMM.
 [[nodiscard]] std::vector<OptionSpec> gemm_problem_options();
-[[nodiscard]] GemmProblem read_gemm_problem(OptionReader& reader);
+/// @param types  of operands that the kernel takes, for messages
+[[nodiscard]] GemmProblem read_gemm_problem(OptionReader& reader, std::initializer_list<const char*> types = {
+                                                                      "fp16", "bf16", "tf32", "fp8", "int8"});
 
 /// Estimated SM cycles of a configuration: waves times the slower of tensor time and fill time of a tile, and what of
 /// the epilogue is not hidden. For comparing tiles only; the simulator gives the real answer.

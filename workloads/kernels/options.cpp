@@ -45,6 +45,16 @@ std::string nearest_hint(std::string_view word, std::span<const std::string> can
   return near ? hint(*best) : std::string{};
 }
 
+namespace {
+
+std::string not_one_of(const std::string& value, std::initializer_list<const char*> allowed) {
+  const std::vector<std::string> words(allowed.begin(), allowed.end());
+  return fmt::format("'{}' is not known; expected one of {}{}", value, fmt::join(words, ", "),
+                     nearest_hint(value, words));
+}
+
+}  // namespace
+
 OptionReader::OptionReader(const KernelOptions& options, std::span<const OptionSpec> specs)
     : options_(options), specs_(specs) {
   std::vector<std::string> names;
@@ -68,13 +78,18 @@ bool OptionReader::given(const std::string& name) const {
   return it != options_.end() && !it->second.empty();
 }
 
-DataType OptionReader::data_type(const std::string& name, DataType fallback) {
+DataType OptionReader::data_type(const std::string& name, DataType fallback,
+                                 std::initializer_list<const char*> expected) {
   const std::string given_text = text(name);
   if (given_text.empty()) return fallback;
   try {
     return parse_data_type(given_text);
   } catch (const InputError& e) {
-    for (const Diagnostic& d : e.diagnostics()) problem(name, d.message);
+    if (expected.size() > 0) {
+      problem(name, not_one_of(given_text, expected));
+    } else {
+      for (const Diagnostic& d : e.diagnostics()) problem(name, d.message);
+    }
   }
   return fallback;
 }
@@ -120,28 +135,30 @@ std::int64_t OptionReader::required_integer(const std::string& name, std::int64_
 
 std::string OptionReader::choice(const std::string& name, std::initializer_list<const char*> allowed) {
   std::string value = text(name);
-  std::vector<std::string> words(allowed.begin(), allowed.end());
-  if (std::find(words.begin(), words.end(), value) != words.end()) {
+  if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) {
     return value;
   }
-  std::string list;
-  for (const std::string& word : words) {
-    list += (list.empty() ? "" : ", ") + word;
+  problem(name, not_one_of(value, allowed));
+  return *allowed.begin();
+}
+
+std::optional<bool> parse_switch(std::string_view text) {
+  if (text == "1" || text == "true" || text == "yes" || text == "on") {
+    return true;
   }
-  problem(name, fmt::format("'{}' is not known; expected one of {}{}", value, list, nearest_hint(value, words)));
-  return words.front();
+  if (text == "0" || text == "false" || text == "no" || text == "off") {
+    return false;
+  }
+  return std::nullopt;
 }
 
 bool OptionReader::flag(const std::string& name) {
   const std::string value = text(name);
-  if (value == "1" || value == "true" || value == "yes" || value == "on") {
-    return true;
+  const std::optional<bool> on = value.empty() ? false : parse_switch(value);
+  if (!on) {
+    problem(name, fmt::format("'{}' is not a switch; expected on or off", value));
   }
-  if (value.empty() || value == "0" || value == "false" || value == "no" || value == "off") {
-    return false;
-  }
-  problem(name, fmt::format("'{}' is not a switch; expected on or off", value));
-  return false;
+  return on.value_or(false);
 }
 
 void OptionReader::problem(const std::string& name, const std::string& message) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +37,8 @@ class OptionReader {
   bool flag(const std::string& name);
 
   /// A data type by its name; `fallback` when nothing was given and there is no default.
-  DataType data_type(const std::string& name, DataType fallback);
+  /// @param expected  the types that a message lists; empty = all
+  DataType data_type(const std::string& name, DataType fallback, std::initializer_list<const char*> expected = {});
 
   /// The text as given, or the default.
   [[nodiscard]] std::string text(const std::string& name) const;
@@ -54,6 +56,9 @@ class OptionReader {
   std::span<const OptionSpec> specs_;
   std::vector<Diagnostic> problems_;
 };
+
+/// What a switch says: "1", "true", "yes", "on" or "0", "false", "no", "off"; nothing for any other text.
+[[nodiscard]] std::optional<bool> parse_switch(std::string_view text);
 
 /// Insertions, deletions and substitutions that turn `a` into `b`.
 [[nodiscard]] std::size_t word_distance(std::string_view a, std::string_view b);

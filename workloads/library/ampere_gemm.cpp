@@ -10,7 +10,6 @@
 #include "workloads/kernels/gemm_simt.hpp"
 #include "workloads/library/gemm_launch.hpp"
 #include "workloads/library/gemm_operation.hpp"
-#include "workloads/library/name_words.hpp"
 
 namespace strata {
 
@@ -27,15 +26,17 @@ bool matches(std::string_view canonical) {
 }
 
 void parse_detail(std::string_view word, AmpereGemmName& out) {
-  std::array<std::uint32_t, 2> pair{};
-  if (parse_dims(word, pair)) {
-    (out.tile_n == 0 ? out.tile_n : out.tile_k) = pair[0];
-    (out.tile_m == 0 ? out.tile_m : out.stages) = pair[1];
-  } else if (const auto type = operand_type(word)) {
+  constexpr std::string_view kSliced = "sliced";
+  if (take_sizes(word, out)) {
+    return;
+  }
+  if (const auto type = operand_type(word)) {
     out.input = *type == DataType::kFp32 && !out.simt ? DataType::kTf32 : *type;
-  } else if (const auto slices = number_after(word, "sliced1x")) {
-    out.slices = *slices;
-  } else if (const auto elements = number_after(word, "ldg")) {
+  } else if (word.starts_with(kSliced)) {
+    std::array<std::uint32_t, 2> along{};
+    if (!parse_dims(word.substr(kSliced.size()), along) || along[0] != 1) refuse_word(word, "sliced1x<slices>");
+    out.slices = along[1];
+  } else if (const auto elements = size_after(word, "ldg")) {
     out.load_elements = *elements;
   } else if (is_layout(word)) {
     out.layout = std::string(word);
@@ -138,10 +139,13 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const A
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const AmpereGemmName name = parse_ampere_gemm_name(canonical_kernel_name(row.kernel));
-  BuiltKernel built = name.simt ? make_sgemm(row, target, name) : make_tensor(row, target, name);
+  std::string warning;
+  const LaunchRow fitting = fitting_row(row, least_resources(row, name, name.input, name.slices), warning);
+  BuiltKernel built = name.simt ? make_sgemm(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 
@@ -172,6 +176,9 @@ AmpereGemmName parse_ampere_gemm_name(std::string_view canonical) {
   }
   if (!operation || out.tile_n == 0 || out.layout.empty()) {
     throw UnsupportedError("the name is cut short; expected <generation>_<operation>gemm_<tile>_..._<layout>");
+  }
+  if (out.load_elements != 0) {
+    expect_access("ldg", out.load_elements, out.input);
   }
   return out;
 }

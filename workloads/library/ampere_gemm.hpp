@@ -12,19 +12,16 @@
 #include <vector>
 
 #include "workloads/library/families.hpp"
+#include "workloads/library/name_words.hpp"
 
 namespace strata {
 
-struct AmpereGemmName {
+struct AmpereGemmName : TileSizes {
   bool simt = false;
   DataType input = DataType::kFp32;
   DataType output = DataType::kFp32;
   std::uint32_t mma_k = 0;
-  std::uint32_t tile_n = 0;
-  std::uint32_t tile_m = 0;
-  std::uint32_t slices = 1;  ///< groups of warps along K
-  std::uint32_t tile_k = 0;  ///< 0 = not in the name
-  std::uint32_t stages = 0;
+  std::uint32_t slices = 1;         ///< groups of warps along K
   std::uint32_t load_elements = 0;  ///< of one LDG; 0 = not in the name
   std::string layout;
   std::vector<std::string> unknown;

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/options.hpp"
 #include "workloads/kernels/row_softmax.hpp"
 #include "workloads/library/candidate_families.hpp"
 #include "workloads/library/row_shape.hpp"
@@ -115,9 +118,11 @@ std::string kernel_of(const LaunchRow& row, const TargetFacts& target) {
 void add_row_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   const std::string kernel = kernel_of(row, target);
   if (kernel.empty()) {
-    std::string known = "softmax, layernorm, rmsnorm, transpose";
-    for (const ElementwiseOperator& op : kOperators) known.append(", ").append(op.op);
-    out.refuse(fmt::format("operators with a kernel are gemm, attention, {}", known));
+    std::vector<std::string> known{"gemm", "attention", "softmax", "layernorm", "rmsnorm", "transpose"};
+    for (const ElementwiseOperator& op : kOperators) known.emplace_back(op.op);
+    std::string lower = row.op;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    out.refuse(fmt::format("operators with a kernel are {}{}", fmt::join(known, ", "), nearest_hint(lower, known)));
     return;
   }
   out.add({{candidate_row(row, kernel)}, 0, row.op});

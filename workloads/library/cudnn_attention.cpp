@@ -48,6 +48,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
   c.name = name;
   BuiltKernel built;
+  built.warning = overruled_operator(row, "attention");
   built.source = make_flash_attention_wgmma(c);
   built.description = fmt::format("cuDNN attention forward, {}, tile 128x{}, {} stages, dynamic schedule",
                                   to_string(c.shape), c.block_n, c.stages);

@@ -80,6 +80,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.writes_partials = c.splits > 1;
   c.resident_ctas = flash_resident_ctas(c, target);
   BuiltKernel built;
+  built.warning = overruled_operator(row, "attention");
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);
   built.description = fmt::format("cuDNN mma.sync attention forward, {}, tile {}x{}, {} splits of the keys", shape_text,

@@ -11,7 +11,6 @@
 #include "workloads/kernels/gemm_simt.hpp"
 #include "workloads/library/gemm_launch.hpp"
 #include "workloads/library/gemm_operation.hpp"
-#include "workloads/library/name_words.hpp"
 
 namespace strata {
 
@@ -50,15 +49,17 @@ void parse_operation(std::string_view word, CutlassName& out) {
 
 /// Words after the operation: operand type, tile, K tile and stages, layout, alignment.
 void parse_detail(std::string_view word, CutlassName& out) {
-  std::array<std::uint32_t, 2> pair{};
-  if (parse_dims(word, pair)) {
-    (out.tile_n == 0 ? out.tile_n : out.tile_k) = pair[0];
-    (out.tile_m == 0 ? out.tile_m : out.stages) = pair[1];
-  } else if (const auto type = operand_type(word)) {
+  if (out.align != 0) {
+    refuse_word(word, "nothing behind the alignment");
+  }
+  if (take_sizes(word, out)) {
+    return;
+  }
+  if (const auto type = operand_type(word)) {
     out.input = *type == DataType::kFp32 && !out.simt ? DataType::kTf32 : *type;
   } else if (is_layout(word)) {
     out.layout = std::string(word);
-  } else if (const auto align = number_after(word, "align")) {
+  } else if (const auto align = size_after(word, "align")) {
     out.align = *align;
   } else {
     out.unknown.emplace_back(word);
@@ -162,9 +163,22 @@ void take_split(const LaunchRow& row, GemmCtaConfig& config) {
   config.slice_k = static_cast<std::uint32_t>(ceil_div(even, align) * align);
 }
 
+/// The library runs a kernel of wide accesses only where rows of A and of B begin on them.
+void expect_aligned(const GemmProblem& p, std::uint32_t align) {
+  const std::int64_t a = p.a_k_contiguous ? p.k : p.m;
+  const std::int64_t b = p.b_k_contiguous ? p.k : p.n;
+  for (const std::int64_t extent : {a, b}) {
+    if (extent % align != 0) {
+      throw UnsupportedError(fmt::format(
+          "align{} of the name does not fit the shape; expected a multiple of {}, not {}", align, align, extent));
+    }
+  }
+}
+
 void take_launch(const LaunchRow& row, const CutlassName& name, GemmCtaConfig& config) {
   config.name = canonical_kernel_name(row.kernel);
   config.problem = gemm_problem_of(row, name.layout, name.input, name.output);
+  expect_aligned(config.problem, name.align);
   take_tile(name, config);
   take_raster(config);
   take_split(row, config);
@@ -211,10 +225,13 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const Cut
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const CutlassName name = parse_cutlass_name(canonical_kernel_name(row.kernel));
-  BuiltKernel built = name.simt ? make_simt(row, target, name) : make_tensor(row, target, name);
+  std::string warning;
+  const LaunchRow fitting = fitting_row(row, least_resources(row, name, name.input, 1), warning);
+  BuiltKernel built = name.simt ? make_simt(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 
@@ -255,6 +272,10 @@ CutlassName parse_cutlass_name(std::string_view canonical) {
     throw UnsupportedError(
         "the name is cut short; expected cutlass_<arch>_<class>_<operation>gemm_<tile>_..._<layout>");
   }
+  if (out.align == 0) {
+    out.align = 1;
+  }
+  expect_access("align", out.align, out.input);
   if (out.tile_k == 0) {
     out.tile_k = kDefaultKBytes * 8 / bits_of(out.input);
     out.stages = kDefaultStages;

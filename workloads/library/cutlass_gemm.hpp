@@ -13,22 +13,19 @@
 #include <vector>
 
 #include "workloads/library/families.hpp"
+#include "workloads/library/name_words.hpp"
 
 namespace strata {
 
-struct CutlassName {
+struct CutlassName : TileSizes {
   std::uint32_t arch = 80;
   bool simt = false;
   DataType input = DataType::kBf16;
   DataType output = DataType::kBf16;
-  bool names_output = false;  ///< the C type is in the name
-  std::uint32_t mma_k = 0;    ///< elements of K of one instruction; 0 with simt
-  std::uint32_t tile_n = 0;
-  std::uint32_t tile_m = 0;
-  std::uint32_t tile_k = 0;
-  std::uint32_t stages = 0;
-  std::string layout;  ///< "tn", ...
-  std::uint32_t align = 1;
+  bool names_output = false;         ///< the C type is in the name
+  std::uint32_t mma_k = 0;           ///< elements of K of one instruction; 0 with simt
+  std::string layout;                ///< "tn", ...
+  std::uint32_t align = 0;           ///< 0 = not in the name
   std::vector<std::string> unknown;  ///< words of the name that are not understood
 };
 

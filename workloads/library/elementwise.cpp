@@ -54,6 +54,10 @@ ShapeFacts facts_of(const LaunchRow& row) {
   } else {
     f.matrix = parse_rows_cols(row.shape);
     add({f.matrix->rows, f.matrix->cols});
+    if (f.candidates.empty()) {
+      throw UnsupportedError(
+          fmt::format("shape: {} x {} elements; at most 2^44 of them are simulated", f.matrix->rows, f.matrix->cols));
+    }
   }
   return f;
 }
@@ -124,6 +128,20 @@ void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, const std:
   }
 }
 
+/// An operator of many kernels has interim results of other types than its operands.
+bool is_composite(const std::string& op) {
+  static constexpr const char* kComposite[] = {"attention", "gemm", "softmax", "layernorm", "rmsnorm"};
+  return std::find(std::begin(kComposite), std::end(kComposite), op) != std::end(kComposite);
+}
+
+/// The row's type is that of an operand or of the result, as the functor has them, or else contradicts the name.
+std::string overruled_types(const LaunchRow& row, const ElementwiseName& e) {
+  if (!e.knows_types || e.casts || is_composite(row.op)) return {};
+  const auto same = [&](DataType type) { return overruled_type(row, type).empty(); };
+  if (same(e.output) || std::any_of(e.inputs.begin(), e.inputs.end(), same)) return {};
+  return overruled_type(row, e.inputs.empty() ? e.output : e.inputs.front());
+}
+
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
   ElementwiseName e = parse_elementwise_name(name);
@@ -139,7 +157,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.casts = e.casts;
   c.functor = e.functor;
   c.vector = e.vector;
-  c.block = threads_of(row, 128);
+  c.block = threads_of(row, e.threads > 0 ? e.threads : 128);
   c.registers = row.registers.value_or(32);
   c.name = name;
   for (const DataType t : e.inputs) c.inputs.push_back(operand(t));
@@ -174,7 +192,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   check_memory(bytes, target);
   if (c.order == ThreadOrder::kStrided) shape_strided(e, facts, row.op, c);
   BuiltKernel built;
-  built.warning = std::move(warning);
+  built.warning = warning.empty() ? overruled_types(row, e) : std::move(warning);
   built.description = fmt::format("elementwise {}, {} inputs, {} elements, {} per thread", cost_of(c.functor).name,
                                   c.inputs.size(), c.elements, c.elements_per_thread);
   if (c.functor == Functor::kOther) built.notes.push_back("functor of unknown cost: four instructions per element");

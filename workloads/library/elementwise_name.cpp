@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kVectorized = "vectorized_elementwise_kernel<";
 constexpr std::string_view kUnrolled = "unrolled_elementwise_kernel<";
 constexpr std::string_view kStrided = "elementwise_kernel<";
+constexpr std::uint32_t kWarp = 32;
+constexpr std::uint32_t kMostThreads = 1024;
 /// The kernel's pointers, in releases of 2024 on and before.
 constexpr std::string_view kArrays[] = {"std::array<char*, ", "at::detail::Array<char*, "};
 
@@ -52,6 +54,20 @@ std::uint32_t number_at(std::string_view text, std::size_t at) {
   std::uint32_t value = 0;
   if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
   return value;
+}
+
+/// A name that was cut off would be taken for a kernel that computes nothing known.
+void expect_arguments(std::string_view name, std::string_view head) {
+  const bool unrolled = head.ends_with(kUnrolled);
+  const std::size_t fewest = unrolled ? 2 : 3;
+  const std::size_t arguments = template_arguments(name, head.substr(0, head.size() - 1)).size();
+  if (arguments < fewest) {
+    throw UnsupportedError(
+        fmt::format("the kernel name is cut short: it has {} whole template arguments; expected {}", arguments,
+                    unrolled ? "a functor and an array of pointers"
+                             : (head.ends_with(kVectorized) ? "a vector width, a functor and an array of pointers"
+                                                            : "threads, elements per thread and a functor")));
+  }
 }
 
 void read_types(std::string_view name, ElementwiseName& e) {
@@ -108,12 +124,17 @@ bool is_elementwise_name(std::string_view canonical) {
 ElementwiseName parse_elementwise_name(std::string_view name) {
   ElementwiseName e;
   const std::string_view head = name.substr(0, name.find('<') + 1);
+  expect_arguments(name, head);
   std::size_t array = std::string_view::npos;
   std::uint32_t pointers = 0;
   for (const std::string_view text : kArrays) {
     array = name.find(text);
     if (array == std::string_view::npos) continue;
     pointers = number_at(name, array + text.size());
+    if (pointers == 0) {
+      throw UnsupportedError(
+          "the array of pointers of the name has none; expected one of the output and of each input");
+    }
     break;
   }
   e.functor = functor_class(name);
@@ -133,6 +154,11 @@ ElementwiseName parse_elementwise_name(std::string_view name) {
     e.order = ThreadOrder::kStrided;
     const std::size_t comma = name.find(',');
     if (comma != std::string_view::npos) e.elements_per_thread = number_at(name, comma + 2);
+    e.threads = number_at(name, head.size());
+    if (e.threads == 0 || e.threads > kMostThreads || e.threads % kWarp != 0) {
+      throw UnsupportedError(fmt::format("{} threads per CTA in the name; expected a multiple of {} up to {}",
+                                         e.threads, kWarp, kMostThreads));
+    }
   }
   if (e.vector == 0 || (e.order == ThreadOrder::kStrided && e.elements_per_thread == 0)) {
     throw UnsupportedError("the kernel name lacks its vector width or elements per thread");
@@ -147,6 +173,10 @@ ElementwiseName parse_elementwise_name(std::string_view name) {
     const std::size_t inputs = pointers - 1;
     if (inputs > kMaxInputs) {
       throw UnsupportedError(fmt::format("{} inputs; at most {} are modelled", inputs, kMaxInputs));
+    }
+    if (e.knows_types && inputs < e.inputs.size()) {
+      throw UnsupportedError(fmt::format("{} pointers; the functor of the name needs {}, of its output and {} inputs",
+                                         pointers, e.inputs.size() + 1, e.inputs.size()));
     }
     if (!e.knows_types || e.inputs.size() != inputs) {
       e.inputs.resize(inputs, e.inputs.empty() ? e.output : e.inputs.back());

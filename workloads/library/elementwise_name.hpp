@@ -14,6 +14,7 @@ struct ElementwiseName {
   ThreadOrder order = ThreadOrder::kVectorized;
   std::uint32_t vector = 1;               ///< vectorized: elements of an access
   std::uint32_t elements_per_thread = 0;  ///< unrolled, strided; 0 = the name does not say
+  std::uint32_t threads = 0;              ///< strided: of a CTA; 0 = the name does not say
   Functor functor = Functor::kOther;
   std::vector<DataType> inputs;  ///< as the functor computes; a cast may load another type
   DataType output = DataType::kFp32;

@@ -30,6 +30,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.shape.causal = traits.flags[1] != 0;
   c.even_mn = traits.flags[4] != 0;
   BuiltKernel built;
+  take_named_cells(row, traits.flags[1] != 0, traits.element, built);
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);
   built.description = fmt::format("FlashAttention-2 forward, {}, tile {}x{}", to_string(c.shape), c.block_m, c.block_n);

@@ -31,6 +31,22 @@ AttentionShape attention_shape_of(const LaunchRow& row) {
   return s;
 }
 
+void take_named_cells(const LaunchRow& row, bool causal, DataType element, BuiltKernel& built) {
+  const auto mask = [](bool hides) { return hides ? "causal" : "full"; };
+  const AttentionCells cells = parse_attention_shape(row.shape);
+  const bool same = cells.causal == causal || (cells.causal && cells.q_len == 1);
+  if (!same && row.asked.causal) {
+    throw UnsupportedError(fmt::format("the name says {} attention, --causal says {}; leave out one of the two",
+                                       mask(causal), *row.asked.causal ? "on" : "off"));
+  }
+  if (!same) {
+    built.warning = fmt::format("a shape of {} attention; the {} one of the kernel's name is simulated",
+                                mask(cells.causal), mask(causal));
+  } else if (built.warning = overruled_operator(row, "attention"); built.warning.empty()) {
+    built.warning = overruled_type(row, element);
+  }
+}
+
 void expect_grid(const LaunchRow& row, const Dim3& expected) {
   if (!row.grid || *row.grid == expected) return;
   throw UnsupportedError(fmt::format("grid {}x{}x{} does not fit the shape, which needs {}x{}x{}", row.grid->x,

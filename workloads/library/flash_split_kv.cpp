@@ -69,6 +69,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     c.splits = row.grid ? row.grid->y : choose_splits(c, target);
   }
   BuiltKernel built;
+  take_named_cells(row, traits.flags[0] != 0, traits.element, built);
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);
   built.description = fmt::format("FlashAttention-2 forward, {}, tile {}x{}, {} splits of the keys", to_string(c.shape),

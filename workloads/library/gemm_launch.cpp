@@ -102,6 +102,37 @@ std::uint32_t warps_of(const LaunchRow& row, std::uint32_t otherwise) {
   return row.block ? std::max(1U, static_cast<std::uint32_t>(row.block->count() / 32)) : otherwise;
 }
 
+std::uint64_t ring_bytes(std::uint32_t tile_m, std::uint32_t tile_n, std::uint32_t tile_k, std::uint32_t stages,
+                         DataType type) {
+  return (std::uint64_t{tile_m} + tile_n) * tile_k * stages * bits_of(type) / 8;
+}
+
+LeastResources least_resources(const LaunchRow& row, const TileSizes& sizes, DataType type, std::uint32_t slices) {
+  constexpr std::uint64_t kSumsOfRegister = 2;  // of fp16, the narrowest
+  const std::uint64_t threads = row.block ? row.block->count() : 0;
+  return {ring_bytes(sizes.tile_m, sizes.tile_n, sizes.tile_k, sizes.stages, type),
+          threads == 0 ? 0 : std::uint64_t{sizes.tile_m} * sizes.tile_n * slices / threads / kSumsOfRegister};
+}
+
+LaunchRow fitting_row(const LaunchRow& row, const LeastResources& least, std::string& warning) {
+  LaunchRow out = row;
+  const std::uint64_t smem = std::uint64_t{row.smem_dynamic.value_or(0)} + row.smem_static.value_or(0);
+  if (row.smem_dynamic && smem < least.smem_bytes) {
+    warning = fmt::format("{} B of shared memory; the stages of the kernel's name take {} B, which are simulated", smem,
+                          least.smem_bytes);
+    out.smem_dynamic.reset();
+    out.smem_static.reset();
+  }
+  if (row.registers && *row.registers < least.registers) {
+    warning = fmt::format(
+        "{} registers a thread; the accumulators of the kernel's name take {}, and its own number is "
+        "simulated",
+        *row.registers, least.registers);
+    out.registers.reset();
+  }
+  return out;
+}
+
 void take_resources(const LaunchRow& row, GemmCtaConfig& config) {
   config.registers_per_thread = row.registers.value_or(0);
   config.smem_dynamic_bytes = row.smem_dynamic.value_or(0) + row.smem_static.value_or(0);
@@ -147,10 +178,9 @@ void note_overruled_cells(const LaunchRow& row, const std::string& layout, DataT
         fmt::format("a shape of layout {}; the {} of the kernel's name is simulated", given.layout(), named.layout());
     return;
   }
-  const auto plain = [](DataType type) { return type == DataType::kTf32 ? DataType::kFp32 : type; };
-  if (!row.dtype.empty() && plain(parse_data_type(row.dtype)) != plain(input)) {
-    built.warning =
-        fmt::format("operands of {}; the {} of the kernel's name is simulated", row.dtype, to_string(input));
+  built.warning = overruled_operator(row, "gemm");
+  if (built.warning.empty()) {
+    built.warning = overruled_type(row, input);
   }
 }
 
@@ -158,6 +188,7 @@ void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& buil
   for (const std::string& word : words) {
     built.notes.push_back(fmt::format("'{}' of the kernel's name has no effect in the model", word));
   }
+  built.ignored_words = fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace strata

@@ -8,6 +8,7 @@
 #include "workloads/kernels/gemm_cta.hpp"
 #include "workloads/kernels/gemm_mma_sync.hpp"
 #include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/library/name_words.hpp"
 #include "workloads/library/resolve.hpp"
 
 namespace strata {
@@ -34,6 +35,20 @@ bool cut_warps(GemmCtaConfig& config, std::uint32_t warps, std::uint32_t least_m
 /// five slices and a 3001^3 one in four read C, launches of 256^3 and 1023^3 in four do not.
 [[nodiscard]] SplitKReduction split_reduction_of(const GemmCtaConfig& config);
 
+/// What a kernel cannot do without, by its name: a ring for the stages of both tiles, and the accumulators.
+struct LeastResources {
+  std::uint64_t smem_bytes = 0;
+  std::uint64_t registers = 0;  ///< of a thread
+};
+[[nodiscard]] std::uint64_t ring_bytes(std::uint32_t tile_m, std::uint32_t tile_n, std::uint32_t tile_k,
+                                       std::uint32_t stages, DataType type);
+/// Of a CTA that cuts its tile over the threads of the row's block, `slices` times along K; sizes that the name lacks
+/// take nothing.
+[[nodiscard]] LeastResources least_resources(const LaunchRow& row, const TileSizes& sizes, DataType type,
+                                             std::uint32_t slices);
+/// The row without registers or shared memory that are less than that; `warning` says so then.
+[[nodiscard]] LaunchRow fitting_row(const LaunchRow& row, const LeastResources& least, std::string& warning);
+
 /// Registers and shared memory, where the row has them.
 void take_resources(const LaunchRow& row, GemmCtaConfig& config);
 
@@ -43,7 +58,7 @@ void spread_lanes(GemmSimtConfig& config);
 [[nodiscard]] BuiltKernel build_gemm(const GemmSimtConfig& config, const TargetFacts& target);
 [[nodiscard]] BuiltKernel build_gemm(const GemmMmaSyncConfig& config, const TargetFacts& target);
 
-/// Notes the words of a kernel's name that its parser does not understand.
+/// Notes and lists the words of a kernel's name that its parser does not understand.
 void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& built);
 
 /// Warns where the row's layout or type of operands is not that of the kernel's name, which is simulated.

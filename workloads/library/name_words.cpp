@@ -1,15 +1,22 @@
 #include "workloads/library/name_words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <utility>
+
+#include "sim/base/error.hpp"
 
 namespace strata {
 
 namespace {
 
 constexpr std::uint32_t kHighest = 4096;
+
+bool begins_with_digit(std::string_view word) { return !word.empty() && word.front() >= '0' && word.front() <= '9'; }
 
 }  // namespace
 
@@ -48,6 +55,45 @@ std::optional<std::uint32_t> number_after(std::string_view word, std::string_vie
     return std::nullopt;
   }
   return value[0];
+}
+
+void refuse_word(std::string_view word, std::string_view expected) {
+  throw UnsupportedError(fmt::format("'{}' of the name is not understood; expected {}", word, expected));
+}
+
+std::optional<std::uint32_t> size_after(std::string_view word, std::string_view prefix) {
+  const auto number = number_after(word, prefix);
+  if (!number && word.starts_with(prefix) && begins_with_digit(word.substr(prefix.size()))) {
+    refuse_word(word, fmt::format("{} and a number from 1 to {}", prefix, kHighest));
+  }
+  return number;
+}
+
+bool take_sizes(std::string_view word, TileSizes& out) {
+  if (!begins_with_digit(word)) {
+    return false;
+  }
+  std::array<std::uint32_t, 2> pair{};
+  const bool is_pair = parse_dims(word, pair);
+  if (out.tile_n == 0) {
+    if (!is_pair) refuse_word(word, "a tile such as 128x64");
+    out.tile_n = pair[0];
+    out.tile_m = pair[1];
+  } else {
+    if (!is_pair || out.tile_k != 0) refuse_word(word, "a tile, then once K tile and stages such as 32x3");
+    out.tile_k = pair[0];
+    out.stages = pair[1];
+  }
+  return true;
+}
+
+void expect_access(std::string_view prefix, std::uint32_t elements, DataType type) {
+  constexpr std::uint32_t kMostBits = 128;
+  const std::uint32_t most = std::max(1U, kMostBits / bits_of(type));
+  if (!std::has_single_bit(elements) || elements > most) {
+    throw UnsupportedError(fmt::format("'{}{}' of the name: expected a power of two up to {}, which are 16 B of {}",
+                                       prefix, elements, most, to_string(type)));
+  }
 }
 
 std::optional<DataType> operand_type(std::string_view word) {

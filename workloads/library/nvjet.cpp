@@ -53,17 +53,28 @@ void parse_types(std::string_view word, NvjetName& out) {
   out.output = *output;
 }
 
-[[noreturn]] void bad_word(std::string_view word, const char* expected) {
-  throw UnsupportedError(fmt::format("'{}' of the name is not understood; expected {}", word, expected));
-}
-
 void parse_pair(std::string_view word, const char* expected, std::uint32_t& first, std::uint32_t& second) {
   std::array<std::uint32_t, 2> pair{};
   if (!parse_dims(word, pair)) {
-    bad_word(word, expected);
+    refuse_word(word, expected);
   }
   first = pair[0];
   second = pair[1];
+}
+
+/// A word between bz and the layout.
+void parse_option(std::string_view word, NvjetName& out) {
+  if (word.starts_with("coop")) {
+    if ((word != "coopA" && word != "coopB") || out.consumers != ConsumerMode::kPingPong) {
+      refuse_word(word, "coopA or coopB, once");
+    }
+    out.consumers = word == "coopA" ? ConsumerMode::kCooperativeM : ConsumerMode::kCooperativeN;
+  } else if (word == "splitK") {
+    if (out.split_k) refuse_word(word, "it once");
+    out.split_k = true;
+  } else if (word != "algo2") {
+    out.unknown.emplace_back(word);
+  }
 }
 
 /// Order of the cluster tiles. h: swept along M in bands of some cluster tiles along N; v: the other way round. Every
@@ -86,7 +97,7 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
     throw UnsupportedError(fmt::format("'{}' does not begin with {}", canonical, kPrefix));
   }
   const std::vector<std::string_view> words = words_of(canonical.substr(kPrefix.size()));
-  if (words.size() < 6) {
+  if (words.size() < 7) {
     throw UnsupportedError(
         "the name is cut short; expected <types>_<tile>_<kTile>x<stages>_<cluster>_<v|h>_bz..._<layout>");
   }
@@ -96,26 +107,20 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
   parse_pair(words[2], "K tile and stages such as 64x4", out.tile_k, out.stages);
   parse_pair(words[3], "a cluster such as 2x1", out.cluster_n, out.cluster_m);
   if (words[4] != "v" && words[4] != "h") {
-    bad_word(words[4], "the raster direction, v or h");
+    refuse_word(words[4], "the raster direction, v or h");
   }
   out.vertical = words[4] == "v";
   const std::string_view last = words.back();
   if (last.size() != 3 || last.find_first_not_of("NT") != std::string_view::npos) {
-    bad_word(last, "three letters N or T");
+    refuse_word(last, "three letters N or T");
   }
   out.layout = std::string(last.substr(0, 2));
   out.wgmma_m_along_n = last[2] == 'T';
-  for (std::size_t i = 5; i + 1 < words.size(); ++i) {
-    const std::string_view word = words[i];
-    if (word == "coopA") {
-      out.consumers = ConsumerMode::kCooperativeM;
-    } else if (word == "coopB") {
-      out.consumers = ConsumerMode::kCooperativeN;
-    } else if (word == "splitK") {
-      out.split_k = true;
-    } else if (word != "bz" && word != "algo2") {
-      out.unknown.emplace_back(word);
-    }
+  if (words[5] != "bz") {
+    refuse_word(words[5], "bz after the raster direction");
+  }
+  for (std::size_t i = 6; i + 1 < words.size(); ++i) {
+    parse_option(words[i], out);
   }
   return out;
 }
@@ -159,13 +164,23 @@ namespace {
 bool matches_nvjet(std::string_view canonical) { return canonical.starts_with(kPrefix); }
 
 BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
-  const GemmTmaConfig config = nvjet_config(row, target);
+  constexpr std::uint64_t kThreads = 384;
+  constexpr std::uint64_t kConsumers = 256;
+  GemmTmaConfig config = nvjet_config(row, target);
+  std::string warning;
+  const LeastResources least{
+      ring_bytes(config.tile_m, config.tile_n, config.tile_k, config.stages, config.problem.input),
+      gemm_tma_accumulator_registers(config) * kConsumers / kThreads};
+  if (const LaunchRow fitting = fitting_row(row, least, warning); !warning.empty()) {
+    config = nvjet_config(fitting, target);
+  }
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
   const NvjetName name = parse_nvjet_name(config.name);
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 

@@ -116,6 +116,23 @@ void check_cells(const LaunchRow& row, const TargetFacts& target) {
   }
 }
 
+/// A word that is nearly an operator whose shape or kernel differs from an elementwise one's, but is not. Elementwise
+/// operators are many and near each other: any word may be one.
+std::string misspelt_operator(const LaunchRow& row) {
+  static constexpr std::array<std::string_view, 7> kOperators{"attention",  "softmax",  "layernorm", "rmsnorm",
+                                                              "layer_norm", "rms_norm", "transpose"};
+  constexpr std::size_t kFewEdits = 2;
+  if (std::find(kOperators.begin(), kOperators.end(), row.op) != kOperators.end()) {
+    return {};
+  }
+  for (const std::string_view known : kOperators) {
+    if (word_distance(row.op, known) <= kFewEdits) {
+      return fmt::format("an op of '{}', which is taken for an elementwise one; did you mean '{}'?", row.op, known);
+    }
+  }
+  return {};
+}
+
 /// Where the grid, block or cluster of a row is not that of the kernel which its name and shape describe: which one
 /// held. Families that take the row's grid, or refuse one that does not fit, have the same.
 std::string overruled_dims(const LaunchRow& row, const FamilyParser& family, const Launch& launch) {
@@ -156,6 +173,21 @@ void expect_asked_type(const LaunchRow& row, DataType named) {
   }
 }
 
+std::string overruled_type(const LaunchRow& row, DataType named) {
+  const auto plain = [](DataType type) { return type == DataType::kTf32 ? DataType::kFp32 : type; };
+  if (row.dtype.empty() || plain(parse_data_type(row.dtype)) == plain(named)) {
+    return {};
+  }
+  return fmt::format("operands of {}; the {} of the kernel's name is simulated", row.dtype, to_string(named));
+}
+
+std::string overruled_operator(const LaunchRow& row, const std::string& named) {
+  if (row.op.empty() || row.op.starts_with(named)) {
+    return {};
+  }
+  return fmt::format("an op of '{}'; the {} of the kernel's name is simulated", row.op, named);
+}
+
 BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   if (canonical.empty()) {
@@ -175,6 +207,9 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
     BuiltKernel built = family->make(row, target);
     if (built.warning.empty()) {
       built.warning = overruled_dims(row, *family, built.source->launch());
+    }
+    if (built.warning.empty()) {
+      built.warning = misspelt_operator(row);
     }
     return built;
   } catch (const InputError& error) {

@@ -33,6 +33,7 @@ struct LaunchRow {
   struct Asked {
     std::string dtype;
     std::string layout;
+    std::optional<bool> causal = std::nullopt;
   } asked;
 };
 
@@ -49,6 +50,14 @@ struct LaunchRow {
 /// Throws UnsupportedError where another type of operands was asked for than the kernel's name says. An fp32 product
 /// may run in tf32.
 void expect_asked_type(const LaunchRow& row, DataType named);
+
+/// The warning where the row's type of operands is not the one that the kernel's name says and that is simulated; empty
+/// where it is.
+[[nodiscard]] std::string overruled_type(const LaunchRow& row, DataType named);
+
+/// The warning where the row's operator is not `named`, which a kernel of this name computes; empty where it is, or is
+/// not given. "gemm_beta" is a gemm.
+[[nodiscard]] std::string overruled_operator(const LaunchRow& row, const std::string& named);
 
 /// Builds the generator of a launch. Throws UnsupportedError with the reason in words: unknown family, a shape that
 /// does not parse, a variant that is not modelled.

@@ -43,17 +43,10 @@ void take_launch(const LaunchRow& row, const XmmaName& name, GemmCtaConfig& conf
     config.access_limit_bytes = std::clamp(name.align_elements * bits_of(name.input) / 8, 1U, 16U);
   }
   take_resources(row, config);
-  config.warp_slices = std::max(1U, name.warps[2]);
+  config.warp_slices = name.warps[2];
 }
 
-void take_warps(const LaunchRow& row, const XmmaName& name, std::uint32_t least_m, GemmCtaConfig& config) {
-  if (name.warps[0] == 0) {
-    const std::uint32_t warps = warps_of(row, 4);
-    if (!cut_warps(config, warps, least_m, 8)) {
-      throw UnsupportedError(fmt::format("{} warps do not divide tile {}x{}", warps, config.tile_m, config.tile_n));
-    }
-    return;
-  }
+void take_warps(const XmmaName& name, GemmCtaConfig& config) {
   if (config.tile_m % name.warps[0] != 0 || config.tile_n % name.warps[1] != 0) {
     throw UnsupportedError(fmt::format("warps {}x{} of the name do not divide tile {}x{}", name.warps[0], name.warps[1],
                                        config.tile_m, config.tile_n));
@@ -65,7 +58,7 @@ void take_warps(const LaunchRow& row, const XmmaName& name, std::uint32_t least_
 BuiltKernel make_ffma(const LaunchRow& row, const TargetFacts& target, const XmmaName& name) {
   GemmSimtConfig config;
   take_launch(row, name, config);
-  take_warps(row, name, 8, config);
+  take_warps(name, config);
   take_epilogue(config.costs);
   // Wavefronts by SASS of six launches (Nsight Compute, H200): 3.0 an LDS.128 (3.3 in warps of 64x64), 3.3 to 3.8 a
   // cp.async of a tile that is turned.
@@ -78,7 +71,7 @@ BuiltKernel make_ffma(const LaunchRow& row, const TargetFacts& target, const Xmm
 BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const XmmaName& name) {
   GemmMmaSyncConfig config;
   take_launch(row, name, config);
-  take_warps(row, name, 16, config);
+  take_warps(name, config);
   config.mma_k = name.instruction[2];
   take_epilogue(config.costs);
   return build_gemm(config, target);
@@ -101,8 +94,8 @@ BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
   config.splits = slices > 1 ? slices : kAssumedSplits;
   config.tile_m = name.tile[0];
   config.tile_n = name.tile[1];
-  config.warps = warps_of(row, std::max(1U, name.warps[0]) * std::max(1U, name.warps[1]));
-  config.parts = std::max(1U, config.tile_m / (kWarpRows * std::max(1U, name.warps[0])));
+  config.warps = warps_of(row, name.warps[0] * name.warps[1]);
+  config.parts = std::max(1U, config.tile_m / (kWarpRows * name.warps[0]));
   if (row.grid && row.grid->z % config.batch == 0) config.parts = std::max(1U, row.grid->z / config.batch);
   if (config.tile_m % config.parts != 0) {
     throw UnsupportedError(fmt::format("{} CTAs do not divide the {} rows of a tile", config.parts, config.tile_m));
@@ -122,11 +115,18 @@ BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
 
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const XmmaName name = parse_xmma_name(canonical_kernel_name(row.kernel));
+  if (name.warps[0] == 0) {
+    throw UnsupportedError("the name lacks warpsize<m>x<n>x<k>");
+  }
   if (name.splits_k) return make_sum(row, name);
-  BuiltKernel built = name.ffma ? make_ffma(row, target, name) : make_tensor(row, target, name);
+  const TileSizes sizes{name.tile[1], name.tile[0], name.tile[2], name.stages};
+  std::string warning;
+  const LaunchRow fitting = fitting_row(row, least_resources(row, sizes, name.input, name.warps[2]), warning);
+  BuiltKernel built = name.ffma ? make_ffma(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
   note_unknown_words(name.unknown, built);
   note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = warning;
   return built;
 }
 

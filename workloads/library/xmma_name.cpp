@@ -31,8 +31,7 @@ bool parse_triple(std::string_view word, std::string_view prefix, std::array<std
   }
   const std::string_view dims = word.substr(prefix.size());
   if (!parse_dims(dims, out)) {
-    throw UnsupportedError(
-        fmt::format("'{}' of the name is not understood; expected {}<A>x<B>x<C>, 1 to 4096 each", word, prefix));
+    refuse_word(word, fmt::format("{}<A>x<B>x<C>, 1 to 4096 each", prefix));
   }
   return true;
 }
@@ -49,11 +48,11 @@ void parse_word(std::string_view word, XmmaName& out) {
       parse_triple(word, "warpgroupsize", out.groups) || parse_triple(word, "tensor", out.instruction)) {
     return;
   }
-  if (const auto stages = number_after(word, "stage")) {
+  if (const auto stages = size_after(word, "stage")) {
     out.stages = *stages;
-  } else if (const auto a = number_after(word, "aligna")) {
+  } else if (const auto a = size_after(word, "aligna")) {
     out.align_elements = out.align_elements == 0 ? *a : std::min(out.align_elements, *a);
-  } else if (const auto b = number_after(word, "alignb")) {
+  } else if (const auto b = size_after(word, "alignb")) {
     out.align_elements = out.align_elements == 0 ? *b : std::min(out.align_elements, *b);
   } else if (word == "ffma") {
     out.ffma = true;
@@ -90,6 +89,9 @@ XmmaName parse_xmma_name(std::string_view canonical) {
   }
   if (out.tile[0] == 0) {
     throw UnsupportedError("the name lacks tilesize<M>x<N>x<K>");
+  }
+  if (out.align_elements != 0) {
+    expect_access("align", out.align_elements, out.input);
   }
   return out;
 }

@@ -156,7 +156,7 @@ void Gpu::run_until(const SimulationOptions& options, std::uint64_t ended) {
     prefetch_ahead();
     dispatch(e);
     if (options.progress && (context_.events.processed() & (kProgressEvents - 1)) == 0) {
-      options.progress(static_cast<double>(scheduler_->finished()) / total);
+      options.progress(static_cast<double>(scheduler_->finished()) / total, context_.time.sm_cycles(context_.now()));
     }
   }
 }

@@ -14,8 +14,9 @@ namespace strata {
 
 struct SimulationOptions {
   double sm_clock_mhz = 0;  ///< 0 = the clock model chooses; above the part's maximum it is clamped and noted
-  /// Called about every 2^20 events with the share of CTAs that have finished; may be empty.
-  std::function<void(double done_share)> progress;
+  /// Called about every 2^20 events with the share of CTAs that have finished and the SM cycles so far, which grow
+  /// while a CTA runs on; may be empty.
+  std::function<void(double done_share, double sm_cycles)> progress;
   /// Long launches that repeat themselves are simulated in part (sampling.hpp). Not together with an observer.
   bool sample = false;
   ObserverSink* observer = nullptr;  ///< told what each SM did and when; not owned, may be null

@@ -87,7 +87,7 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
       continue;
     }
     if (!mapping.point || row.value == 0) {
-      ++out.not_simulated[row.bench + ": " + (mapping.point ? std::string("nothing measured") : mapping.reason)];
+      ++out.not_simulated[row.bench + ": " + (mapping.point ? std::string(kNothingMeasured) : mapping.reason)];
       continue;
     }
     MappedRow mapped{&row, std::move(*mapping.point), {}};

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "validation/compare/microbench_comparison.hpp"
 
@@ -13,6 +14,9 @@ struct MicrobenchOptions {
   int jobs = 1;
   std::function<void(std::size_t done, std::size_t of)> progress;  ///< may be empty; any thread
 };
+
+/// Ends the reason of rows that could be simulated but hold a zero.
+inline constexpr std::string_view kNothingMeasured = "nothing measured";
 
 /// Throws InputError when no row of `data` is left by `only`, and what simulate() throws.
 [[nodiscard]] MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchData& data,

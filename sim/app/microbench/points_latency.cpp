@@ -38,6 +38,7 @@ Mapping map_copies(const MicrobenchRow& row) {
     c.step = row.series == "bulk_hbm" ? 256 * kKiB + 4096 : 0;
     return copies(c.step > 0 ? "bulk copy latency, HBM" : "bulk copy latency, L2 hit", c);
   }
+  if (!starts_with(row.series, "tile128B_")) return not_simulated("an unknown series");
   const bool cold = row.series == "tile128B_hbm";
   c.row_bytes = kLineBytes;
   c.rows = bytes / kLineBytes;

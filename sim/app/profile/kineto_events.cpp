@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sim/app/launch_limits.hpp"
 #include "sim/base/error.hpp"
 
 namespace strata::app {
@@ -14,6 +15,11 @@ namespace strata::app {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kGrid = "grid";
+constexpr const char* kBlock = "block";
+constexpr const char* kRegisters = "registers per thread";
+constexpr const char* kSmem = "shared memory";
 
 [[noreturn]] void fail(const std::string& path, const std::string& where, const char* key, const std::string& message) {
   throw InputError(Diagnostic{path, 0, 0, fmt::format("{}.{}", where, key), message});
@@ -56,6 +62,17 @@ std::optional<double> time_us(const json& event, const char* key, const std::str
   return value.get<double>();
 }
 
+std::optional<double> duration_us(const json& event, const std::string& path, const std::string& where) {
+  constexpr const char* kDuration = "dur";
+  const auto us = time_us(event, kDuration, path, where);
+  const double highest = info_of(Quantity::kDurationUs).highest;
+  if (us && *us > highest) {
+    fail(path, where, kDuration,
+         fmt::format("{}: expected at most {:.0f} microseconds", member(event, kDuration).dump(), highest));
+  }
+  return us;
+}
+
 std::optional<std::uint32_t> count(const json& args, const char* key, const std::string& path,
                                    const std::string& where) {
   const json& value = member(args, key);
@@ -82,6 +99,22 @@ std::optional<Dim3> dims(const json& args, const char* key, const std::string& p
     fail(path, where, key, fmt::format("{} is not three dimensions such as [128,1,1]", value.dump()));
   }
   return Dim3{value[0].get<std::uint32_t>(), value[1].get<std::uint32_t>(), value[2].get<std::uint32_t>()};
+}
+
+void check(const LaunchRow& row, const json& args, const std::string& path, const std::string& where) {
+  const auto impossible = impossible_cell(row);
+  if (!impossible) {
+    return;
+  }
+  const char* key = kSmem;
+  if (impossible->cell == LaunchCell::kGrid) {
+    key = kGrid;
+  } else if (impossible->cell == LaunchCell::kBlock) {
+    key = kBlock;
+  } else if (impossible->cell == LaunchCell::kRegisters) {
+    key = kRegisters;
+  }
+  fail(path, where, key, fmt::format("{}: expected {}", member(args, key).dump(), impossible->expected));
 }
 
 /// The numbers of a tensor's list; of a list of tensors those of its first. Empty for anything else.
@@ -157,7 +190,7 @@ void KinetoEvents::add(const json& event, const std::string& path, const std::st
     add_launch_call(event);
   } else if (category == "gpu_memcpy" || category == "gpu_memset") {
     ++driver_.count;
-    driver_.us += time_us(event, "dur", path, where).value_or(0);
+    if (const auto us = duration_us(event, path, where)) driver_.us = driver_.us.value_or(0) + *us;
   }
 }
 
@@ -168,20 +201,21 @@ void KinetoEvents::add_kernel(const json& event, const std::string& path, const 
   if (row.kernel.empty()) {  // elsewhere a launch without a name asks for a choice of kernel
     fail(path, where, "name", fmt::format("{} is not a kernel's name", member(event, "name").dump()));
   }
-  row.grid = dims(args, "grid", path, where);
-  row.block = dims(args, "block", path, where);
-  row.registers = count(args, "registers per thread", path, where);
+  row.grid = dims(args, kGrid, path, where);
+  row.block = dims(args, kBlock, path, where);
+  row.registers = count(args, kRegisters, path, where);
   if (row.registers == 0U) {
     row.registers.reset();  // not recorded: every thread has some
   }
-  row.smem_dynamic = count(args, "shared memory", path, where);
+  row.smem_dynamic = count(args, kSmem, path, where);
+  check(row, args, path, where);
   KernelEvent launch;
   launch.start_us = time_us(event, "ts", path, where).value_or(0);
-  launch.us = time_us(event, "dur", path, where).value_or(0);
+  launch.us = duration_us(event, path, where);
   launch.operator_id = operator_id(args);
   launch.correlation = integer(args, "correlation");
-  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", row.kernel, member(args, "grid").dump(),
-                                member(args, "block").dump(), row.registers.value_or(0), row.smem_dynamic.value_or(0));
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", row.kernel, member(args, kGrid).dump(),
+                                member(args, kBlock).dump(), row.registers.value_or(0), row.smem_dynamic.value_or(0));
   launch.kernel = intern(std::move(key), std::move(row), kernels_, kernel_index_);
   launches_.push_back(launch);
 }

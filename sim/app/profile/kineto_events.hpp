@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,7 +23,7 @@ struct OperatorFacts {
 
 struct KernelEvent {
   double start_us = 0;
-  double us = 0;
+  std::optional<double> us;
   std::int64_t operator_id = 0;  ///< "External id"; 0 = none
   std::int64_t correlation = 0;
   std::uint32_t kernel = 0;    ///< index into kernels()

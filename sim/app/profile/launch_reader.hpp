@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim/app/launch_table.hpp"
@@ -20,7 +21,7 @@ struct ProfiledLaunch {
 /// Work of a profile that is no kernel: copies and fills of the driver.
 struct DriverWork {
   std::size_t count = 0;
-  double us = 0;
+  std::optional<double> us;  ///< of those whose time is known
 };
 
 class LaunchReader {

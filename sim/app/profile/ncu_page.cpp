@@ -1,6 +1,7 @@
 /// The raw page of Nsight Compute as CSV: a header of metric names, a row of units, one row a launch.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/app/launch_limits.hpp"
 #include "sim/app/profile/launch_reader.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/library/nvtx_label.hpp"
@@ -20,9 +22,33 @@ namespace strata::app {
 namespace {
 
 constexpr const char* kKernelName = "Kernel Name";
+constexpr const char* kGrid = "Grid Size";
+constexpr const char* kBlock = "Block Size";
+constexpr const char* kClusterX = "launch__cluster_dim_x";
+constexpr const char* kRegisters = "launch__registers_per_thread";
+constexpr const char* kSmemDynamic = "launch__shared_mem_per_block_dynamic";
+constexpr const char* kSmemStatic = "launch__shared_mem_per_block_static";
 constexpr const char* kNoShape =
     "no shape: give the launch an NVTX range such as gemm_bf16_TN_4096x4096x4096 (ncu --nvtx), or "
     "torch.autograd.profiler.emit_nvtx(record_shapes=True)), or add columns op,dtype,shape to the page";
+
+const char* column_of(LaunchCell cell) {
+  switch (cell) {
+    case LaunchCell::kGrid:
+      return kGrid;
+    case LaunchCell::kBlock:
+      return kBlock;
+    case LaunchCell::kCluster:
+      return kClusterX;
+    case LaunchCell::kRegisters:
+      return kRegisters;
+    case LaunchCell::kSmemDynamic:
+      return kSmemDynamic;
+    case LaunchCell::kSmemStatic:
+      return kSmemStatic;
+  }
+  return kKernelName;
+}
 
 enum class Measure : std::uint8_t { kCount, kTime };
 
@@ -71,6 +97,27 @@ std::optional<double> time_scale(std::string_view unit) {
     if (name == unit) return scale;
   }
   return std::nullopt;
+}
+
+/// "9,459,712" without its commas; nothing where they do not separate thousands. A comma for a decimal point, as other
+/// locales have it ("26,65", "26.656,5", "0,656"), would be off by orders of magnitude.
+std::optional<std::string> without_thousands(std::string_view text) {
+  constexpr std::size_t kGroup = 3;
+  std::string out;
+  const std::string_view whole = text.substr(0, text.find('.'));
+  bool first = true;
+  for (std::size_t at = 0; at <= whole.size(); first = false) {
+    const std::string_view group = whole.substr(at, whole.find(',', at) - at);
+    const bool last = at + group.size() == whole.size();
+    const bool alone = first && last;
+    const bool fits = first ? !group.empty() && group.size() <= kGroup && group.front() != '0' : group.size() == kGroup;
+    if (!alone && !fits) return std::nullopt;
+    out += group;
+    at += group.size() + 1;
+  }
+  const std::string_view rest = text.substr(whole.size());
+  if (rest.find(',') != std::string_view::npos) return std::nullopt;
+  return out.append(rest);
 }
 
 /// The labels in `594  "domain:label:none:none:none:none:none:none"  "domain:..."`, outermost range first.
@@ -144,7 +191,7 @@ class NcuPage final : public LaunchReader {
     if (csv_->find("Metric Name")) {
       fail(1, {}, "is a details page; expected the raw page of `ncu --csv --page raw`");
     }
-    csv_->require({kKernelName, "Block Size", "Grid Size"});
+    csv_->require({kKernelName, kBlock, kGrid});
     nvtx_.clear();
     for (std::size_t i = 0; i < csv_->header().size(); ++i) {
       const std::string& name = csv_->header()[i];
@@ -172,18 +219,21 @@ class NcuPage final : public LaunchReader {
 
   /// A number as printed, "9,459,712" or "15.68", in its printed unit; nothing for an empty cell and "n/a".
   [[nodiscard]] std::optional<double> printed(std::size_t column) const {
-    std::string digits;
-    for (const char c : record_.cells[column]) {
-      if (c != ',') digits += c;
-    }
-    if (digits.empty() || digits == "n/a") {
+    const std::string& cell = record_.cells[column];
+    if (cell.empty() || cell == "n/a") {
       return std::nullopt;
     }
-    double value = 0;
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (status != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value) || value < 0) {
+    const auto digits = without_thousands(cell);
+    if (!digits) {
       fail(record_.line, csv_->header()[column],
-           fmt::format("'{}' is not a number of zero or more", record_.cells[column]));
+           fmt::format("'{}': expected commas between groups of three digits only and a point before decimals, as ncu "
+                       "prints numbers in an English locale",
+                       cell));
+    }
+    double value = 0;
+    const auto [end, status] = std::from_chars(digits->data(), digits->data() + digits->size(), value);
+    if (status != std::errc{} || end != digits->data() + digits->size() || !std::isfinite(value) || value < 0) {
+      fail(record_.line, csv_->header()[column], fmt::format("'{}' is not a number of zero or more", cell));
     }
     return value;
   }
@@ -194,13 +244,15 @@ class NcuPage final : public LaunchReader {
     if (!value) {
       return std::nullopt;
     }
-    if (metric.measure == Measure::kCount) {
-      return *value * count_scale(units_[*column]);
-    }
-    const auto scale = time_scale(units_[*column]);
+    const auto scale = metric.measure == Measure::kCount ? count_scale(units_[*column]) : time_scale(units_[*column]);
     if (!scale) {
       fail(record_.line, metric.name,
            fmt::format("unit '{}' is no time; expected ns, us, ms or s in the row of units", units_[*column]));
+    }
+    const QuantityInfo& info = info_of(metric.quantity);
+    if (*value * *scale > info.highest) {
+      fail(record_.line, metric.name,
+           fmt::format("'{}': expected at most {:g} {}", record_.cells[*column], info.highest, info.unit));
     }
     return *value * *scale;
   }
@@ -211,11 +263,17 @@ class NcuPage final : public LaunchReader {
     if (!value) {
       return std::nullopt;
     }
-    const double scaled = std::round(*value * count_scale(units_[*column]));
-    if (scaled > std::numeric_limits<std::uint32_t>::max()) {
+    constexpr double kRounding = 1e-6;  // of 16.384 Kbyte times 1000
+    const double scaled = *value * count_scale(units_[*column]);
+    const double rounded = std::round(scaled);
+    if (std::abs(scaled - rounded) > kRounding) {
+      fail(record_.line, name,
+           fmt::format("'{}' {}: expected a whole number", record_.cells[*column], units_[*column]));
+    }
+    if (rounded > std::numeric_limits<std::uint32_t>::max()) {
       fail(record_.line, name, fmt::format("'{}' is above 2^32", record_.cells[*column]));
     }
-    return static_cast<std::uint32_t>(scaled);
+    return static_cast<std::uint32_t>(rounded);
   }
 
   /// "(384, 1, 1)"
@@ -223,30 +281,32 @@ class NcuPage final : public LaunchReader {
     const std::string& cell = text(csv_->find(name));
     std::array<std::uint32_t, 3> n{};
     std::size_t count = 0;
-    for (const char* at = cell.data(); at != cell.data() + cell.size() && count < n.size();) {
-      const auto [next, status] = std::from_chars(at, cell.data() + cell.size(), n[count]);
-      if (status == std::errc{}) {
-        ++count;
+    bool others = false;
+    for (const char* at = cell.data(); at != cell.data() + cell.size() && !others;) {
+      std::uint32_t number = 0;
+      const auto [next, status] = std::from_chars(at, cell.data() + cell.size(), number);
+      if (status == std::errc{} && count < n.size()) {
+        n[count++] = number;
         at = next;
       } else {
-        ++at;
+        others = std::string_view("(, )").find(*at++) == std::string_view::npos;
       }
     }
-    if (count != n.size()) {
+    if (others || count != n.size()) {
       fail(record_.line, name, fmt::format("'{}' is not three dimensions such as (128, 1, 1)", cell));
     }
     return Dim3{n[0], n[1], n[2]};
   }
 
   [[nodiscard]] std::optional<Dim3> cluster() const {
-    const auto x = whole("launch__cluster_dim_x");
+    const auto x = whole(kClusterX);
     const auto y = whole("launch__cluster_dim_y");
     const auto z = whole("launch__cluster_dim_z");
     if (!x || !y || !z) {
       return std::nullopt;
     }
     const Dim3 out{*x, *y, *z};
-    return out.count() == 0 ? Dim3{} : out;  // 0x0x0: launched without a cluster
+    return out == Dim3{0, 0, 0} ? Dim3{} : out;  // 0x0x0: launched without a cluster
   }
 
   /// The innermost range whose label tells the shape, else the columns op, dtype and shape.
@@ -281,18 +341,41 @@ class NcuPage final : public LaunchReader {
     }
   }
 
+  /// Kbytes are printed with two decimals: what that adds to the most that a CTA may have is none of the launch's.
+  void take_back_rounding(LaunchRow& row) const {
+    constexpr std::uint32_t kRounding = 10;
+    const std::uint32_t most = kMaxCtaSmemBytes - std::min(row.smem_static.value_or(0), kMaxCtaSmemBytes);
+    const auto column = csv_->find(kSmemDynamic);
+    if (column && count_scale(units_[*column]) > 1 && row.smem_dynamic && *row.smem_dynamic > most &&
+        *row.smem_dynamic <= most + kRounding) {
+      row.smem_dynamic = most;
+    }
+  }
+
+  void check(const LaunchRow& row) const {
+    if (const auto impossible = impossible_cell(row)) {
+      const char* column = column_of(impossible->cell);
+      fail(record_.line, column, fmt::format("'{}': expected {}", text(csv_->find(column)), impossible->expected));
+    }
+  }
+
   void read_launch(ProfiledLaunch& launch) {
     launch = {};
     LaunchRow& row = launch.job.row;
     std::string label;
     read_shape(launch, label);
     row.kernel = text(csv_->find(kKernelName));
-    row.grid = dims("Grid Size");
-    row.block = dims("Block Size");
+    if (row.kernel.empty()) {  // elsewhere a launch without a name asks for a choice of kernel
+      fail(record_.line, kKernelName, "is empty; expected a kernel's name");
+    }
+    row.grid = dims(kGrid);
+    row.block = dims(kBlock);
     row.cluster = cluster();
-    row.registers = whole("launch__registers_per_thread");
-    row.smem_dynamic = whole("launch__shared_mem_per_block_dynamic");
-    row.smem_static = whole("launch__shared_mem_per_block_static");
+    row.registers = whole(kRegisters);
+    row.smem_dynamic = whole(kSmemDynamic);
+    row.smem_static = whole(kSmemStatic);
+    take_back_rounding(row);
+    check(row);
     for (const Metric& metric : kMetrics) {
       launch.measured[metric.quantity] = measured(metric);
     }

@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kMostReasons = 12;
 
+/// A measured time in a table; a profile need not have any.
+std::string time_cell(const std::optional<double>& us) { return us ? fmt::format("{:.1f}", *us) : "unknown"; }
+
 }  // namespace
 
 void ProfileTotals::add_to(Sum& sum, const ProfiledLaunch& launch, double predicted_us) {
@@ -34,10 +37,8 @@ void ProfileTotals::add(const ProfiledLaunch& launch, const Prediction& predicti
 }
 
 std::string ProfileTotals::line(const std::string& name, const Sum& sum) {
-  std::string out = fmt::format("{:<24} {:>8} {:>14.1f}", name, sum.launches, sum.predicted_us);
-  if (sum.measured > 0) {
-    out += fmt::format(" {:>14.1f}", sum.measured_us);
-  }
+  std::string out =
+      fmt::format("{:<24} {:>8} {:>14.1f} {:>14}", name, sum.launches, sum.predicted_us, time_cell(sum.time()));
   if (sum.measured == sum.launches && sum.measured_us > 0) {
     out += fmt::format(" {:>+10.1f} %", 100 * (sum.predicted_us / sum.measured_us - 1));
   }
@@ -52,21 +53,23 @@ std::string ProfileTotals::text(const DriverWork& driver) const {
   }
   out += line("all predicted", all_);
   if (unsupported_.launches > 0) {
-    out += fmt::format("{:<24} {:>8} {:>14} {:>14.1f}\n", "unsupported", unsupported_.launches, "",
-                       unsupported_.measured_us);
+    out += fmt::format("{:<24} {:>8} {:>14} {:>14}\n", "unsupported", unsupported_.launches, "",
+                       time_cell(unsupported_.time()));
   }
   std::vector<std::pair<std::string, Sum>> reasons(reasons_.begin(), reasons_.end());
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const auto& a, const auto& b) { return a.second.measured_us > b.second.measured_us; });
   for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
-    out += fmt::format("  {} of them, {:.1f} us: {}\n", reasons[i].second.launches, reasons[i].second.measured_us,
-                       reasons[i].first);
+    const Sum& sum = reasons[i].second;
+    const std::string time = sum.time() ? time_cell(sum.time()) + " us" : "time unknown";
+    out += fmt::format("  {} of them, {}: {}\n", sum.launches, time, reasons[i].first);
   }
   if (reasons.size() > kMostReasons) {
     out += fmt::format("  and {} more reasons, in the rows of --out\n", reasons.size() - kMostReasons);
   }
   if (driver.count > 0) {
-    out += fmt::format("{:<24} {:>8} {:>14} {:>14.1f}\n", "driver copies and fills", driver.count, "", driver.us);
+    out +=
+        fmt::format("{:<24} {:>8} {:>14} {:>14}\n", "driver copies and fills", driver.count, "", time_cell(driver.us));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "sim/app/predictor.hpp"
@@ -21,6 +22,9 @@ class ProfileTotals {
     std::size_t measured = 0;  ///< launches whose time is known
     double predicted_us = 0;
     double measured_us = 0;
+    [[nodiscard]] std::optional<double> time() const {
+      return measured > 0 ? std::optional(measured_us) : std::nullopt;
+    }
   };
   static void add_to(Sum& sum, const ProfiledLaunch& launch, double predicted_us);
   static std::string line(const std::string& name, const Sum& sum);

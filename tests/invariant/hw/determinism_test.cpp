@@ -52,6 +52,6 @@ TEST_CASE("Determinism: a result does not depend on what ran before, on this GPU
 
 TEST_CASE("Determinism: progress reports change nothing", "[invariant][determinism]") {
   const auto source = make_stream(triad());
-  SimulationOptions options{kClockMhz, [](double) {}};
+  SimulationOptions options{kClockMhz, [](double, double) {}};
   check_equal(run(h100(), *source), simulate(h100(), *source, options));
 }

@@ -115,3 +115,16 @@ TEST_CASE("microbench table: the recorded runs of the H100 are read whole", "[va
   CHECK(data.runs.size() >= 3);
   CHECK(data.rows.size() > 20000);
 }
+
+TEST_CASE("microbench table: a unit that the program does not measure in is refused; that of a new program is not",
+          "[validation][microbench]") {
+  const auto error = [](const char* row) {
+    const MeasuredRun run("microbench_table_units");
+    run.write_origin("a");
+    run.write("a/latency.csv", MeasuredRun::header() + row);
+    return error_of(run);
+  };
+  CHECK(error("latency,load_ca,32,KiB,30,clk,1,2,7,1980\n").empty());
+  CHECK(has(error("latency,load_ca,32,KiB,30,ns,1,2,7,1980\n"), "latency.csv:2: unit: 'ns': latency measures in clk"));
+  CHECK(error("brand_new,curve,32,KiB,30,parsec,1,2,7,1980\n").empty());
+}

@@ -5,6 +5,7 @@
 
 #include "sim/base/error.hpp"
 #include "tests/support/family_conformance.hpp"
+#include "tests/support/launch_rows.hpp"
 #include "workloads/library/resolve.hpp"
 
 using namespace strata;
@@ -65,6 +66,16 @@ TEST_CASE("attention library: names of other profilers, tiles and flags", "[work
   CHECK(causal.source->launch().grid == Dim3{4, 1, 2});
   CHECK(test::trace_totals(*causal.source).tensor_insts == 2 * 1024 * 10);
   CHECK_THROWS_AS(resolve_launch(row(kineto, "1,2,2,512,512,128,1,flash"), test::hopper_facts()), UnsupportedError);
+  CHECK(causal.warning.empty());
+  CHECK(resolve_launch(row(kineto, "1,2,2,512,512,64,0,flash"), test::hopper_facts()).warning ==
+        "a shape of full attention; the causal one of the kernel's name is simulated");
+  LaunchRow asked = row(kineto, "1,2,2,512,512,64,0,flash");
+  asked.asked.causal = false;
+  CHECK_THAT(test::unsupported_reason(asked), Catch::Contains("the name says causal attention, --causal says off"));
+  LaunchRow typed = row(kineto, "1,2,2,512,512,64,1,flash");
+  typed.dtype = "fp16";
+  CHECK(resolve_launch(typed, test::hopper_facts()).warning ==
+        "operands of fp16; the bf16 of the kernel's name is simulated");
   const char* cudnn =
       "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0";
   CHECK(resolve_launch(row(cudnn, "1,2,2,512,512,64,0,cudnn"), test::hopper_facts()).source->launch().grid.x == 132);

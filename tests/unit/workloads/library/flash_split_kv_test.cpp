@@ -48,6 +48,14 @@ TEST_CASE("split KV: heads of a group become query rows; without Split the grid 
   CHECK(plain.source->launch().grid == Dim3{4, 2, 4});
 }
 
+TEST_CASE("split KV: a mask that the shape says otherwise is warned of, unless it hides nothing",
+          "[workloads][attention][library]") {
+  const auto warning = [](const LaunchRow& r) { return resolve_launch(r, test::hopper_facts()).warning; };
+  CHECK(warning(row("1, 0, 0, 0, 1, 0, 0, 0", "2,4,4,256,256,128,0,flash")) ==
+        "a shape of full attention; the causal one of the kernel's name is simulated");
+  CHECK(warning(row("0, 0, 0, 0, 1, 0, 1, 0", "1,32,32,1,512,128,1,flash")).empty());
+}
+
 TEST_CASE("split KV: what cannot be simulated says why", "[workloads][attention][library]") {
   const char* shape = "1,32,32,1,512,128,0,flash";
   CHECK_THAT(test::unsupported_reason(row("0, 1, 0, 0, 1, 0, 1, 0", shape)), Catch::Contains("window"));

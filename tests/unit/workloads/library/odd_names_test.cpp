@@ -35,6 +35,94 @@ TEST_CASE("odd names: elementwise vectors and pointers that no kernel has", "[wo
              Catch::Contains("gathers and scatters"));
 }
 
+TEST_CASE("odd names: elementwise names that are cut short or hold impossible numbers", "[workloads][library]") {
+  CHECK_THAT(reason("add", "at::vectorized_elementwise_kernel<8>", "64,64"), Catch::Contains("cut short"));
+  CHECK_THAT(reason("add", "at::vectorized_elementwise_kernel<8, at::CUDAFunctor_add<float>", "64,64"),
+             Catch::Contains("cut short"));
+  for (const char* pointers : {"0ul", "-1"}) {
+    CHECK_THAT(reason("add", vectorized("4", pointers), "64,64"), Catch::Contains("the array of pointers"));
+  }
+  CHECK_THAT(reason("add", vectorized("4", "2ul"), "64,64"),
+             Catch::Contains("2 pointers; the functor of the name needs 3"));
+  const auto strided = [](const std::string& threads) {
+    return "void at::native::elementwise_kernel<" + threads +
+           ", 4, at::native::gpu_kernel_impl_nocast<at::native::CUDAFunctor_add<float> >(at::TensorIteratorBase&)>()";
+  };
+  CHECK(reason("add", strided("128"), "64,64") == kResolved);
+  for (const char* threads : {"0", "33", "2048"}) {
+    CHECK_THAT(reason("add", strided(threads), "64,64"), Catch::Contains("expected a multiple of 32 up to 1024"));
+  }
+  CHECK_THAT(reason("add", vectorized("4", "3ul"), "4294967296,4294967296"),
+             Catch::Contains("4294967296 x 4294967296 elements; at most 2^44"));
+}
+
+TEST_CASE("odd names: words and numbers of GEMM names that no library writes", "[workloads][library]") {
+  struct Odd {
+    const char* name;
+    const char* says;
+  };
+  for (const Odd& odd : {
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_bz_coopZ_foo_TNT",
+               "'coopZ' of the name is not understood; expected coopA"},
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_zz_TNT", "'zz' of the name is not understood; expected bz"},
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_bz_coopA_coopB_TNT", "'coopB' of the name"},
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_bz_splitK_splitK_TNT", "'splitK' of the name"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x0_tn_align4", "'32x0' of the name"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x99999_tn_align4", "'32x99999' of the name"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x3_5x5_tn_align4", "'5x5' of the name"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x3_tn_align0", "'align0' of the name"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x3_tn_align3",
+               "'align3' of the name: expected a power of two up to 4"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x3_tn_align8", "'align8' of the name"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x3_tn_align999999", "'align999999' of the name"},
+           Odd{"cutlass_80_tensorop_s1688gemm_128x128_32x3_tn_align4_junk", "'junk' of the name"},
+           Odd{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage0_warpsize1x2x1_ffma",
+               "'stage0' of the name"},
+           Odd{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_ffma", "lacks warpsize"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg8_stages_0x3_tn", "'0x3' of the name"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg8_stages_64x0_tn", "'64x0' of the name"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg0_stages_64x3_tn", "'ldg0' of the name"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg99_stages_64x3_tn", "'ldg99' of the name"},
+           Odd{"ampere_sgemm_64x32_sliced0x4_tn", "'sliced0x4' of the name"},
+       }) {
+    INFO(odd.name);
+    CHECK_THAT(reason("gemm", odd.name, "64,64,64,TN"), Catch::Contains(odd.says));
+  }
+  CHECK_THAT(reason("gemm", "cutlass_80_tensorop_s1688gemm_128x128_32x3_tn_align4", "64,64,66,TN"),
+             Catch::Contains("align4 of the name does not fit the shape; expected a multiple of 4, not 66"));
+  // A word that a library may add is noted, and listed for a warning.
+  const BuiltKernel built = resolve_launch(
+      test::launch_row("gemm", "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_bias_TNT", "64,64,64,TN"), test::hopper_facts());
+  CHECK(built.ignored_words == "bias");
+  CHECK_THAT(built.notes.back(), Catch::Contains("'bias' of the kernel's name has no effect"));
+}
+
+TEST_CASE("odd names: every recorded name is understood, word by word", "[workloads][library]") {
+  for (const char* file :
+       {"h100-sxm5-80gb/library_kernels.csv", "h200-sxm-141gb/library_kernels.csv",
+        "h200-sxm-141gb/library_kernels_calibration.csv", "h200-sxm-141gb/library_kernels_grid.csv"}) {
+    const test::RecordedRows table(file);
+    for (const test::RecordedRow& row : table.all()) {
+      CAPTURE(file, row.launch.kernel, row.launch.shape);
+      const BuiltKernel built = resolve_launch(row.launch, test::hopper_facts());
+      CHECK(built.ignored_words.empty());
+      CHECK(built.warning.empty());
+    }
+  }
+}
+
+TEST_CASE("an operator that the kernel's name rules out, or nearly a known one, is warned of", "[workloads][library]") {
+  const auto warning = [](const char* op, const std::string& kernel, const char* shape) {
+    return resolve_launch(test::launch_row(op, kernel, shape), test::hopper_facts()).warning;
+  };
+  const std::string nvjet = "nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT";
+  CHECK(warning("gemm", nvjet, "64,64,64,TN").empty());
+  CHECK(warning("gem", nvjet, "64,64,64,TN") == "an op of 'gem'; the gemm of the kernel's name is simulated");
+  CHECK(warning("sub", vectorized("4", "3ul"), "64,64").empty());
+  CHECK(warning("transpos", vectorized("4", "3ul"), "64,64") ==
+        "an op of 'transpos', which is taken for an elementwise one; did you mean 'transpose'?");
+}
+
 TEST_CASE("odd names: kernels that profiles are full of say why they are not predicted", "[workloads][library]") {
   CHECK_THAT(
       reason("cat", "void at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig<T, 4>()", "8,8"),
@@ -88,6 +176,18 @@ TEST_CASE("what was asked for beside a name: another type or layout is refused, 
       "gemm", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x4_tn_align4>()", "64,64,64,TN");
   tf32.asked = {"fp32", ""};
   CHECK(reason(tf32) == kResolved);
+}
+
+TEST_CASE("a type that contradicts an elementwise functor is warned of, but for interim results",
+          "[workloads][library]") {
+  LaunchRow row = test::launch_row("add", vectorized("4", "3ul"), "64,64");
+  const auto warning = [&row] { return resolve_launch(row, test::hopper_facts()).warning; };
+  row.dtype = "fp32";
+  CHECK(warning().empty());
+  row.dtype = "bf16";
+  CHECK(warning() == "operands of bf16; the fp32 of the kernel's name is simulated");
+  row.op = "rmsnorm";
+  CHECK(warning().empty());
 }
 
 TEST_CASE("a grid that contradicts the shape is taken, with a warning", "[workloads][library]") {

@@ -103,6 +103,21 @@ TEST_CASE("launch cells that the kernel or the GPU rules out are warned of or re
   CHECK(warning(row_with([](LaunchRow& row) { row.dtype = "fp8"; })) ==
         "operands of fp8; the bf16 of the kernel's name is simulated");
 
+  const auto with_resources = [&](std::uint32_t registers, std::uint32_t smem) {
+    return resolve_launch(row_with([=](LaunchRow& row) {
+                            row.registers = registers;
+                            row.smem_dynamic = smem;
+                          }),
+                          test::hopper_facts());
+  };
+  CHECK(with_resources(168, 213188).warning.empty());
+  const BuiltKernel small = with_resources(168, 1000);
+  CHECK(small.warning == "1000 B of shared memory; the stages of the kernel's name take 196608 B, which are simulated");
+  CHECK(small.source->launch().smem_dynamic_bytes > 196608);
+  const BuiltKernel few = with_resources(24, 213188);
+  CHECK_THAT(few.warning, Catch::Contains("24 registers a thread; the accumulators of the kernel's name take 85"));
+  CHECK(few.source->launch().registers_per_thread == 168);
+
   CHECK(test::unsupported_reason(row_with([](LaunchRow& row) { row.dtype = "foo"; })).find("expected one of fp64") !=
         std::string::npos);
   const auto with_smem = [&](std::uint32_t fixed) {

@@ -42,6 +42,27 @@ std::uint64_t box_sectors(std::uint64_t address, std::uint32_t rows, std::uint32
   return run(source).counters[Counter::kDeliveredSectors];
 }
 
+/// One CTA of many loads, each of 32 lines.
+class LongSource final : public TraceSource {
+ public:
+  [[nodiscard]] const Launch& launch() const override { return launch_; }
+  std::uint32_t fetch(const StreamId& /*id*/, StreamCursor& cursor, std::span<Operation> out) const override {
+    constexpr std::uint64_t kLoads = 300000;
+    std::uint32_t n = 0;
+    while (n < kMinFetch && n < out.size() && cursor.state[0] < kLoads) {
+      out[n++] = access(MemDir::kLoad, kBase + cursor.state[0]++ * 4096, 128, 4);
+    }
+    return n;
+  }
+  [[nodiscard]] std::span<const std::uint64_t, 32> lane_addresses(std::uint32_t /*table_index*/) const override {
+    return table_;
+  }
+
+ private:
+  Launch launch_ = plain_launch(1);
+  std::array<std::uint64_t, 32> table_{};
+};
+
 }  // namespace
 
 TEST_CASE("Coalescing: 32 lanes of 4 bytes are four sectors", "[coalescing]") {
@@ -318,6 +339,21 @@ TEST_CASE("Launch: every CTA of an SM waits for its first code, and for 110 cycl
   CHECK(cycles(264, 1) - cycles(132, 1) < 8);
   // What the first CTA still lacks then, the second finds.
   CHECK(cycles(264, 5) - cycles(132, 5) < 8);
+}
+
+TEST_CASE("Progress: the cycles of a single CTA that runs on are told, and grow", "[progress]") {
+  const LongSource source;
+  std::vector<double> cycles;
+  SimulationOptions options;
+  options.progress = [&cycles](double done_share, double sm_cycles) {
+    CHECK(done_share < 1);
+    cycles.push_back(sm_cycles);
+  };
+  const Result r = simulate(h100(), source, options);
+  REQUIRE(cycles.size() >= 2);
+  CHECK(cycles[0] > 0);
+  CHECK(cycles[1] > cycles[0]);
+  CHECK(cycles.back() < r.sm_cycles);
 }
 
 TEST_CASE("Launches that cannot run are refused", "[refusal]") {

@@ -81,6 +81,10 @@ TEST_CASE("microbench points: rows without a trace are counted with their reason
   const MicrobenchComparison c = compare_microbench(h100(), data, {});
   CHECK(c.num_points() == 1);
   CHECK(c.not_simulated.size() == 2);
+  data.rows = {row("latency", "shared", 128), row("latency", "foo", 128), row("latency", "load_ca", 32, 0)};
+  const MicrobenchComparison odd = compare_microbench(h100(), data, {});
+  CHECK(odd.not_simulated.at("latency: an unknown series") == 1);
+  CHECK(odd.not_simulated.at("latency: nothing measured") == 1);
   MicrobenchOptions nothing;
   nothing.only = "no such thing";
   CHECK_THROWS_AS(compare_microbench(h100(), data, nothing), InputError);

@@ -194,6 +194,19 @@ TEST_CASE("Kineto: lists as deep as a file can hold are no shape") {
   CHECK_FALSE(read(file.path()).at(0).shape_missing.empty());
 }
 
+TEST_CASE("Kineto: a launch without a duration has none; one that no GPU starts is refused") {
+  const TemporaryFile file(events(kernel("", R"("ts":1)")));
+  CHECK_FALSE(read(file.path()).at(0).measured[Quantity::kDurationUs]);
+  CHECK_THAT(error_of(events(kernel(R"("grid":[1,65536,1])"))),
+             Catch::Contains("traceEvents[0].grid: [1,65536,1]: exp"));
+  CHECK_THAT(error_of(events(kernel(R"("block":[5000,1,1])"))),
+             Catch::Contains(".block: [5000,1,1]: expected 1 to 1024"));
+  CHECK_THAT(error_of(events(kernel(R"("registers per thread":256)"))),
+             Catch::Contains(".registers per thread: 256: expected 1 to 255"));
+  CHECK_THAT(error_of(events(kernel(R"("shared memory":232449)"))),
+             Catch::Contains(".shared memory: 232449: expected at most 232448 bytes"));
+}
+
 TEST_CASE("Kineto: bad files give one line with what was expected") {
   CHECK_THAT(error_of(""), Catch::Contains("is empty"));
   CHECK_THAT(error_of("case,seq,op\n"), Catch::Contains(":1:1: is not JSON"));
@@ -210,6 +223,8 @@ TEST_CASE("Kineto: bad files give one line with what was expected") {
                Catch::Contains("traceEvents[1].name: ") && Catch::Contains("is not a kernel's name"));
   }
   CHECK_THAT(error_of(events(kernel("", R"("ts":1,"dur":-3)"))), Catch::Contains("traceEvents[0].dur: -3"));
+  CHECK_THAT(error_of(events(kernel("", R"("ts":1,"dur":1e308)"))),
+             Catch::Contains("traceEvents[0].dur: 1e+308: expected at most 10000000000 microseconds"));
   CHECK_THAT(error_of(events(kernel("", R"("ts":1,"dur":NaN)"))), Catch::Contains("is not JSON"));
   CHECK_THAT(error_of(events(kernel("", R"("ts":1e999,"dur":1)"))), Catch::Contains("out of range"));
   CHECK_THROWS_WITH(open_kineto_trace("no/such.json", {}), Catch::Contains("no/such.json: cannot be opened"));

@@ -125,6 +125,56 @@ TEST_CASE("ncu page: the innermost range that tells a shape counts; columns op,d
   CHECK(given.shape_missing.empty());
 }
 
+TEST_CASE("ncu page: a comma separates thousands and nothing else") {
+  const auto read_us = [](const std::string& ns) {
+    return *read(std::string(kHeader) + kUnits + row("", "\"1\",\"" + ns + "\",\"1\""))
+                .at(0)
+                .measured[Quantity::kDurationUs];
+  };
+  CHECK(read_us("12,345,678.5") == Approx(12345.6785));
+  CHECK(read_us("656") == Approx(0.656));
+  CHECK(read_us("0.5") == Approx(0.0005));
+  for (const char* number : {"26,65", "26.656,5", "0,656", "1,2345", "1234,567", ",656", "26,", "1,,000"}) {
+    CAPTURE(number);
+    CHECK_THAT(error_of(std::string(kHeader) + kUnits + row("", "\"1\",\"" + std::string(number) + "\",\"1\"")),
+               Catch::Contains(":3: gpu__time_duration.sum: '" + std::string(number) + "': expected commas between"));
+  }
+}
+
+TEST_CASE("ncu page: launches without a name or that no GPU starts are refused") {
+  const auto launch = [](const std::string& name, const std::string& block, const std::string& grid,
+                         const std::string& rest = ",,,,,") {
+    return error_of(
+        "ID,Kernel Name,Block Size,Grid Size,launch__cluster_dim_x,launch__cluster_dim_y,launch__cluster_dim_z,"
+        "launch__registers_per_thread,launch__shared_mem_per_block_dynamic,launch__shared_mem_per_block_static\n"
+        ",,,,,,,,byte/block,byte/block\n1," +
+        name + ",\"" + block + "\",\"" + grid + "\"," + rest + "\n");
+  };
+  CHECK(launch("k", "(128, 1, 1)", "(4, 1, 1)").empty());
+  CHECK_THAT(launch("", "(128, 1, 1)", "(4, 1, 1)"), Catch::Contains(":3: Kernel Name: is empty; expected a kernel's"));
+  CHECK_THAT(launch("k", "(128, 1, 1)", "(0, 1, 1)"), Catch::Contains(":3: Grid Size: '(0, 1, 1)': expected 1 to"));
+  CHECK_THAT(launch("k", "(5000, 1, 1)", "(4, 1, 1)"),
+             Catch::Contains(":3: Block Size: '(5000, 1, 1)': expected 1 to 1024 threads"));
+  CHECK_THAT(launch("k", "(-128, 1, 1)", "(4, 1, 1)"), Catch::Contains("is not three dimensions"));
+  CHECK_THAT(launch("k", "(128, 1, 1, 1)", "(4, 1, 1)"), Catch::Contains("is not three dimensions"));
+  CHECK(launch("k", "(128, 1, 1)", "(4, 1, 1)", "0,0,0,,,").empty());
+  CHECK_THAT(launch("k", "(128, 1, 1)", "(4, 1, 1)", "99,1,1,,,"),
+             Catch::Contains(":3: launch__cluster_dim_x: '99': expected at most 16 CTAs"));
+  CHECK_THAT(launch("k", "(128, 1, 1)", "(4, 1, 1)", "3,1,1,,,"), Catch::Contains("divide the grid's, 4x1x1"));
+  CHECK_THAT(launch("k", "(128, 1, 1)", "(4, 1, 1)", ",,,256,,"),
+             Catch::Contains(":3: launch__registers_per_thread: '256': expected 1 to 255"));
+  CHECK_THAT(launch("k", "(128, 1, 1)", "(4, 1, 1)", ",,,,100.5,"),
+             Catch::Contains(":3: launch__shared_mem_per_block_dynamic: '100.5' byte/block: expected a whole number"));
+  CHECK_THAT(launch("k", "(128, 1, 1)", "(4, 1, 1)", ",,,,232449,"), Catch::Contains("'232449': expected at most"));
+}
+
+TEST_CASE("ncu page: the most shared memory that a CTA may have is no more for being printed in Kbyte") {
+  const std::string page = std::string(kHeader) +
+                           "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"Kbyte/block\",\"usecond\",\"Mbyte\"\n" +
+                           row("", "\"232.45\",\"15.68\",\"9.46\"");
+  CHECK(read(page).at(0).job.row.smem_dynamic == 232448U);
+}
+
 TEST_CASE("ncu page: bad files give one line with file, line, column and what was expected") {
   CHECK_THAT(error_of("a,b\n1,2\n"), Catch::Contains("has no header: no line begins with ID"));
   CHECK_THAT(error_of("{\"traceEvents\": []}"), Catch::Contains("has no header"));
@@ -137,6 +187,8 @@ TEST_CASE("ncu page: bad files give one line with file, line, column and what wa
   CHECK_THAT(error_of(std::string(kHeader) + kUnits + row("", "\"1\",\"nan\",\"1\"")),
              Catch::Contains(":3: gpu__time_duration.sum: 'nan' is not a number"));
   CHECK_THAT(error_of(std::string(kHeader) + kUnits + row("", "\"1\",\"2x\",\"1\"")), Catch::Contains("'2x'"));
+  CHECK_THAT(error_of(std::string(kHeader) + kUnits + row("", "\"1\",\"1e300\",\"1\"")),
+             Catch::Contains(":3: gpu__time_duration.sum: '1e300': expected at most 1e+10 us"));
   CHECK_THAT(error_of(std::string(kHeader) + kUnits + row("", "\"99,999,999,999\",\"2\",\"1\"")),
              Catch::Contains("above 2^32"));
   CHECK_THAT(error_of(std::string(kHeader) + kUnits + "\"1\",\"7\"\n"), Catch::Contains(":3: has 2 cells"));

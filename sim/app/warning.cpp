@@ -1,0 +1,11 @@
+#include "sim/app/warning.hpp"
+
+#include <cstdio>
+
+namespace strata::app {
+
+void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+
+void warn(const std::string& text) { say("strata: warning: " + text); }
+
+}  // namespace strata::app
