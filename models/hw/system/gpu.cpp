@@ -400,6 +400,9 @@ void Gpu::dispatch(const Event& e) {
     case EventKind::kCtaEnded:
       scheduler_->ended(e.unit, e.a);
       break;
+    case EventKind::kPlaceCta:
+      scheduler_->place_again(e.unit);
+      break;
     case EventKind::kStreamRun:
       sms_[e.unit].run_stream(e.a, e.b);
       break;

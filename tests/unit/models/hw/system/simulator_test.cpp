@@ -65,6 +65,18 @@ class LongSource final : public TraceSource {
 
 }  // namespace
 
+TEST_CASE("CTAs of the last round go one to an SM although three of each SM end together", "[scheduler]") {
+  constexpr std::uint32_t kWork = 20000;
+  constexpr std::uint32_t kLast = 116;
+  Launch l = plain_launch(3 * 132 + kLast, 4);
+  l.smem_dynamic_bytes = 228 * 1024 / 3 - 1024;
+  const ScriptSource source(l, std::vector<Operation>(10, compute(kWork / 10, Pipe::kFma)));
+  // Three beside one another, then one alone; on 39 SMs the last ones would take another three.
+  const double cycles = run(source).sm_cycles;
+  CHECK(cycles > 4.0 * kWork);
+  CHECK(cycles < 4.0 * kWork * 1.1 + 5000);
+}
+
 TEST_CASE("Coalescing: 32 lanes of 4 bytes are four sectors", "[coalescing]") {
   CHECK(load_sectors(kBase, 4, 4) == 4);
   CHECK(store_sectors(kBase, 4, 4) == 4);
