@@ -8,6 +8,7 @@
 
 #include "sim/app/command.hpp"
 #include "sim/config/gpu_description.hpp"
+#include "sim/config/gpu_fields.hpp"
 #include "sim/result/views.hpp"
 #include "sim/stats/metrics.hpp"
 #include "validation/compare/quantities.hpp"
@@ -20,8 +21,8 @@ namespace {
 int list_gpu_names() {
   for (const std::string& name : list_gpus()) {
     const GpuConfig gpu = load_gpu(name).config;
-    fmt::print("{:<20} {:<28} {:>3} SMs, {:>4} MiB L2, {:>6.1f} GB/s HBM\n", name, gpu.chip.product, gpu.num_sms(),
-               gpu.l2.size_bytes >> 20, gpu.hbm_peak_gb_per_s());
+    fmt::print("{:<20} {:<28} {:>3} SMs, {:>8} L2, {:>6.1f} GB/s HBM\n", name, gpu.chip.product, gpu.num_sms(),
+               binary_bytes(gpu.l2.size_bytes), gpu.hbm_peak_gb_per_s());
   }
   return kExitDone;
 }

@@ -28,7 +28,7 @@ std::vector<SmPlace> sm_layout(const TopologyConfig& topology) {
   std::vector<int> used(gpcs, 0);
   std::uint16_t tpc = 0;
   const auto add = [&](std::size_t g, bool lone) {
-    const int cpc = first_cpc[g] + used[g] % std::max(1, cpcs[g]);
+    const int cpc = first_cpc[g] + used[g] % cpcs[g];
     for (int i = 0; i < width; ++i) {
       out.push_back(SmPlace{static_cast<std::uint16_t>(g), tpc, static_cast<std::uint16_t>(cpc), lone});
     }

@@ -352,8 +352,7 @@ std::unique_ptr<TraceSource> make_lean_reduction(const AttentionSplitConfig& giv
   p.loops = {first, statistics, partials};
   CtaLoop scale = first;
   Arithmetic weights = share * kLeanScale;
-  weights.chain = kLeanScale.chain;
-  weights.chain += barrier_steps(kWarps) + 2 * kSharedSteps;
+  weights.chain = kLeanScale.chain + barrier_steps(kWarps) + 2 * kSharedSteps;
   scale.steps = {compute_step(weights, kWarps)};
   p.loops.push_back(scale);
   const std::uint32_t bits = bits_of(c.output);

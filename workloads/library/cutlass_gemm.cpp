@@ -229,9 +229,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const LaunchRow fitting = fitting_row(row, least_resources(row, name, name.input, 1), warning);
   BuiltKernel built = name.simt ? make_simt(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
-  note_unknown_words(name.unknown, built);
-  note_overruled_cells(row, name.layout, name.input, built);
-  if (built.warning.empty()) built.warning = warning;
+  note_name(row, name, warning, built);
   return built;
 }
 

@@ -64,6 +64,15 @@ void note_unknown_words(const std::vector<std::string>& words, BuiltKernel& buil
 /// Warns where the row's layout or type of operands is not that of the kernel's name, which is simulated.
 void note_overruled_cells(const LaunchRow& row, const std::string& layout, DataType input, BuiltKernel& built);
 
+/// Both of them for a parsed name of a vendor library's GEMM.
+/// @param resources  the warning of fitting_row(), which yields to one about the name
+template <class Name>
+void note_name(const LaunchRow& row, const Name& name, const std::string& resources, BuiltKernel& built) {
+  note_unknown_words(name.unknown, built);
+  note_overruled_cells(row, name.layout, name.input, built);
+  if (built.warning.empty()) built.warning = resources;
+}
+
 /// Throws UnsupportedError when the row's grid has another number of CTAs than the generator.
 void expect_ctas(const LaunchRow& row, const Launch& launch);
 

@@ -178,9 +178,7 @@ BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
   const NvjetName name = parse_nvjet_name(config.name);
-  note_unknown_words(name.unknown, built);
-  note_overruled_cells(row, name.layout, name.input, built);
-  if (built.warning.empty()) built.warning = warning;
+  note_name(row, name, warning, built);
   return built;
 }
 

@@ -124,9 +124,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const LaunchRow fitting = fitting_row(row, least_resources(row, sizes, name.input, name.warps[2]), warning);
   BuiltKernel built = name.ffma ? make_ffma(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
-  note_unknown_words(name.unknown, built);
-  note_overruled_cells(row, name.layout, name.input, built);
-  if (built.warning.empty()) built.warning = warning;
+  note_name(row, name, warning, built);
   return built;
 }
 

@@ -73,7 +73,8 @@ GemmTmaConfig config_of(const LaunchRow& row, const XmmaName& name) {
   config.tile_k = name.tile[2];
   config.consumers = consumers_of(name);
   config.costs = xmma_costs();
-  const std::uint32_t stage_bytes = (config.tile_m + config.tile_n) * config.tile_k * bits_of(name.input) / 8;
+  const auto stage_bytes =
+      static_cast<std::uint32_t>(ring_bytes(config.tile_m, config.tile_n, config.tile_k, 1, name.input));
   const std::uint32_t smem = row.smem_dynamic.value_or(kRingBytes + kStagingBytes);
   config.stages =
       name.stages != 0 ? name.stages : std::max(2U, (smem - std::min(smem, kStagingBytes)) / std::max(1U, stage_bytes));
@@ -94,8 +95,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
-  note_unknown_words(name.unknown, built);
-  note_overruled_cells(row, name.layout, name.input, built);
+  note_name(row, name, {}, built);
   return built;
 }
 

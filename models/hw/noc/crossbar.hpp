@@ -21,7 +21,8 @@ class Crossbar {
   [[nodiscard]] SmPort& port(std::uint32_t sm) { return ports_[sm]; }
 
   /// A reply leaves the L2 for one SM at `ready`; `merged` replies ride on another one's transfer to the GPC.
-  /// The GPC's port is taken now: the latency from there to `ready` is constant for hits, so their order holds.
+  /// The GPC's port is taken when it is the reply's turn: the latency from there to `ready` is constant for hits, so
+  /// their order within a CPC holds.
   void send_reply(std::uint32_t chunk, std::uint32_t sm, std::uint32_t rank, std::uint32_t bytes, bool merged,
                   Tick ready);
   /// A GPC's read port is free: the replies whose turn it is pass.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "sim/topology/sm_layout.hpp"
@@ -36,7 +35,8 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
   launch_latency_ = context.time.sm * g.sm.cta_launch_cycles;
   const std::vector<SmPlace> layout = sm_layout(g.topology);
   gpc_sms_.resize(g.topology.gpc_sms.size());
-  const bool fits_tpc = cluster_size_ <= static_cast<std::uint32_t>(std::max(1, g.topology.sms_per_tpc));
+  const auto width = static_cast<std::uint32_t>(std::max(1, g.topology.sms_per_tpc));
+  const bool fits_tpc = cluster_size_ <= width;
   for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
     gpc_of_sm_.push_back(layout[sm].gpc);
     tpc_of_sm_.push_back(layout[sm].tpc);
@@ -44,16 +44,21 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
       gpc_sms_[layout[sm].gpc].push_back(sm);
     }
   }
-  for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
-    const bool first = sm == 0 || layout[sm].tpc != layout[sm - 1].tpc;
-    turn_of_sm_.push_back(layout[sm].lone_tpc ? 0 : first ? 1 : turn_of_sm_.back() + 1);
-  }
   by_tpc_ = cluster_size_ > 1 && cluster_size_ == static_cast<std::uint32_t>(g.topology.sms_per_tpc);
   // Measured order: lone TPCs come first; then single CTAs fill GPC after GPC, clusters of a TPC's size go by SM
   // number.
   for (std::uint32_t sm = 0; sm < layout.size(); ++sm) {
     if (layout[sm].lone_tpc) {
       order_.push_back(sm);
+    }
+  }
+  by_turn_ = order_;
+  // A TPC's SMs have consecutive numbers; one of every TPC comes before the second one of any.
+  for (std::uint32_t turn = 0; turn < width; ++turn) {
+    for (std::uint32_t sm = turn; sm < layout.size(); sm += width) {
+      if (!layout[sm].lone_tpc) {
+        by_turn_.push_back(sm);
+      }
     }
   }
   if (cluster_size_ == 1) {
@@ -205,15 +210,9 @@ void CtaScheduler::start(Tick start) {
 }
 
 std::vector<bool> CtaScheduler::chosen_for(std::uint64_t ctas) const {
-  // Lone TPCs come first in order_; of the others, one SM of every TPC comes before the second one of any.
-  std::vector<std::uint32_t> by_turn = order_;
-  std::stable_sort(by_turn.begin(), by_turn.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return std::pair{turn_of_sm_[a], turn_of_sm_[a] == 0 ? 0 : a} <
-           std::pair{turn_of_sm_[b], turn_of_sm_[b] == 0 ? 0 : b};
-  });
   std::vector<bool> chosen(sms_.size(), false);
-  for (std::size_t i = 0; i < std::min<std::uint64_t>(ctas, by_turn.size()); ++i) {
-    chosen[by_turn[i]] = true;
+  for (std::size_t i = 0; i < std::min<std::uint64_t>(ctas, by_turn_.size()); ++i) {
+    chosen[by_turn_[i]] = true;
   }
   return chosen;
 }

@@ -50,9 +50,8 @@ class CtaScheduler {
   std::vector<std::uint32_t> order_;  ///< SMs in launch order
   std::vector<std::uint16_t> gpc_of_sm_;
   std::vector<std::uint16_t> tpc_of_sm_;
-  std::vector<std::uint32_t>
-      turn_of_sm_;       ///< in which turn it gets a CTA: 0 in lone TPCs, then its place in the TPC, from 1
-  bool by_tpc_ = false;  ///< clusters of exactly a TPC's SMs
+  std::vector<std::uint32_t> by_turn_;  ///< SMs in the order in which a round of few CTAs chooses them
+  bool by_tpc_ = false;                 ///< clusters of exactly a TPC's SMs
   std::uint64_t total_;
   std::uint64_t next_ = 0;  ///< CTAs launched
   std::uint64_t finished_ = 0;
