@@ -29,6 +29,7 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
   start_interval_ = ticks(g.sm.cta_interval_cycles + g.sm.warp_interval_cycles * launch.warps_per_cta());
   sm_free_.resize(sms.size());
   placed_at_.resize(sms.size());
+  apart_.resize(sms.size());
   gpcs_.resize(g.topology.gpc_sms.size());
   gpc_interval_ = ticks(g.launch.sm_interval_cycles);
   cluster_interval_ = ticks(g.launch.cluster_interval_cycles);
@@ -115,14 +116,18 @@ bool CtaScheduler::place_on(std::uint32_t sm) {
 }
 
 void CtaScheduler::place_after_end(std::uint32_t sm) {
-  // CTAs of an SM that began together end one after the other on hardware, where old warps go first; here they end
-  // together. In the last round that decides whether an SM gets one of the CTAs that are left or several.
   const Tick took = context_.now() - placed_at_[sm].front();
   placed_at_[sm].pop_front();
+  apart_[sm] = std::llround(kEndsApart * static_cast<double>(took));
+  place_apart(sm);
+}
+
+void CtaScheduler::place_apart(std::uint32_t sm) {
+  // CTAs of an SM that began together end one after the other on hardware, where old warps go first; here they end
+  // together. In the last round that decides whether an SM gets one of the CTAs that are left or several.
   const bool last_round = total_ - next_ < sms_.size();
-  const Tick apart = std::llround(kEndsApart * static_cast<double>(took));
-  if (last_round && !placed_at_[sm].empty() && context_.now() - placed_at_[sm].back() < apart) {
-    context_.post(placed_at_[sm].back() + apart, EventKind::kPlaceCta, sm, 0);
+  if (last_round && !placed_at_[sm].empty() && context_.now() - placed_at_[sm].back() < apart_[sm]) {
+    context_.post(placed_at_[sm].back() + apart_[sm], EventKind::kPlaceCta, sm, 0);
     return;
   }
   place_on(sm);

@@ -22,7 +22,7 @@ class CtaScheduler {
   /// A CTA of `cluster` (kNoHandle: none) on `sm` has been dealt with; launches what fits now.
   void ended(std::uint32_t sm, std::uint32_t cluster);
   /// A CTA that was kept from `sm` for a while goes there, unless another SM has taken it.
-  void place_again(std::uint32_t sm) { place_on(sm); }
+  void place_again(std::uint32_t sm) { place_apart(sm); }
   [[nodiscard]] std::uint64_t launched() const { return next_; }
   [[nodiscard]] std::uint64_t finished() const { return finished_; }
   [[nodiscard]] bool done() const { return finished_ == total_; }
@@ -33,6 +33,8 @@ class CtaScheduler {
 
   bool place_on(std::uint32_t sm);
   void place_after_end(std::uint32_t sm);
+  /// Now, or as soon as the CTA that the SM got last has had it for long enough.
+  void place_apart(std::uint32_t sm);
   bool place_pair(std::uint32_t sm);
   bool place_cluster(std::uint32_t gpc);
   void launch_cluster(const std::vector<std::uint32_t>& chosen);
@@ -61,6 +63,7 @@ class CtaScheduler {
   Resource clusters_out_;                    ///< hands out clusters
   std::vector<Resource> gpcs_;               ///< reach one SM after the other
   std::vector<std::deque<Tick>> placed_at_;  ///< when the single CTAs of an SM were placed that have not ended
+  std::vector<Tick> apart_;                  ///< by SM, the least time between CTAs of the last round
   std::vector<Tick> sm_free_;                ///< when an SM can start another CTA; 0 = it has had none
   Tick start_interval_;                      ///< between CTAs of an SM
   Tick gpc_interval_;                        ///< between first CTAs of SMs of a GPC
