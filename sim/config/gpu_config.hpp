@@ -123,6 +123,7 @@ struct TensorConfig {
   double wgmma_overhead_cycles;          ///< per instruction beyond max(compute, operands)
   int wgmma_latency_cycles;              ///< issue and drain beyond the compute cycles
   double wgmma_min_cycles;               ///< shortest interval between instructions
+  double wgmma_fill_stretch;             ///< of a wgmma while copies fill shared memory, at least 1
   double wgmma_beside_cycles;            ///< issue interval of other instructions of an SMSP while wgmma runs
   double wgmma_beside_mufu_cycles;       ///< the same for special functions
   double mma_sync_overhead_cycles;       ///< of the interval between mma.sync instructions, beyond the multiply-adds
@@ -140,7 +141,7 @@ struct XbarConfig {
   int cpc_write_bytes_per_cycle;      ///< SMs of a CPC to L2, SM clock, 0 = no limit
   int gpc_write_bytes_per_cycle;      ///< SMs of a GPC to L2, L2 clock
   int gpc_delivered_bytes_per_cycle;  ///< to the SMs of a GPC with what the coalescer and multicast replicate, L2 clock
-  double cpc_miss_ns;          ///< HBM time, at a CPC's even share of the peak, of its misses under way, 0 = no limit
+  int cpc_outstanding_bytes;   ///< of L2 misses that the SMs of a CPC have under way, 0 = no limit
   int request_latency_cycles;  ///< SM to slice, L2 cycles
   int reply_latency_cycles;    ///< slice to SM, L2 cycles
   int hop_spread_cycles;       ///< largest extra latency by distance between GPC and slice, L2 cycles

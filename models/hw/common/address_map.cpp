@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "models/hw/common/chunk.hpp"
 
@@ -38,7 +39,20 @@ AddressMap::AddressMap(const GpuConfig& config) {
       1, lines / static_cast<std::uint64_t>(config.l2.slices) / static_cast<std::uint64_t>(config.l2.ways)));
   sets_ = FixedDivisor(sets_per_slice_);
   const std::uint32_t dealt = blocks_per_super_.divisor() / partitions_ << block_shift_;
-  turns_per_super_ = FixedDivisor((dealt + channels - 1) / channels);
+  turns_per_super_ = FixedDivisor((dealt / 2 + channels - 1) / channels * 2);
+  blocks_ = std::max(1U, dealt >> kBlockShift);
+  order_.resize(std::size_t{kOrders} * blocks_);
+  place_.resize(order_.size());
+  for (std::uint32_t o = 0; o < kOrders; ++o) {
+    std::uint16_t* const order = &order_[std::size_t{o} * blocks_];
+    std::iota(order, order + blocks_, std::uint16_t{0});
+    for (std::uint32_t i = blocks_; i > 1; --i) {
+      std::swap(order[i - 1], order[mix(o * blocks_ + i) % i]);
+    }
+    for (std::uint32_t i = 0; i < blocks_; ++i) {
+      place_[std::size_t{o} * blocks_ + order[i]] = static_cast<std::uint16_t>(i);
+    }
+  }
 }
 
 std::uint32_t AddressMap::line_of(const Place& p) const {
@@ -54,7 +68,8 @@ std::uint32_t AddressMap::line_of(const Place& p) const {
   const std::uint32_t channels = channels_per_partition_.divisor();
   const std::uint32_t offset =
       channels_per_partition_.remainder(local + channels - channels_per_partition_.remainder(h & 0xffffU));
-  const std::uint32_t dealt = turns_per_super_.remainder(turn) * channels + offset;
+  const std::uint32_t lap = turns_per_super_.remainder(turn);
+  const std::uint32_t dealt = pair_at(lap / 2 * channels + offset, h) << 1 | (lap & 1U);
   std::uint32_t index = dealt >> block_shift_;
   if (partitions_ == 2) {
     const std::uint32_t group = index;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "sim/config/gpu_config.hpp"
 
@@ -34,11 +35,11 @@ struct LineHome {
   std::uint32_t order;  ///< counts the lines of a slice in the order of their addresses
 };
 
-/// The memory is cut into super-blocks that hold one row of every pseudo-channel. Inside one, blocks of
-/// `home_interleave_bytes` alternate between partitions, and each partition deals its lines to its pseudo-channels in
-/// turn, from a start hashed from the super-block: any run of lines spreads evenly, and so do columns of a
-/// power-of-two pitch. Source: consecutive 8 KiB alternate between partitions (measured on A100); the rest of the real
-/// hash is not public.
+/// The memory is cut into super-blocks that hold one row of every pseudo-channel. Inside one, the two halves of every
+/// two times `home_interleave_bytes` belong to one partition each. In a partition every 1 KiB goes, in an order hashed
+/// from the super-block, to the next four pseudo-channels, two lines to each; their two slices take them by turns.
+/// Source: latencies of 4 MiB of lines from eight SMs of an H200, which tell the slices apart: docs/model/l2.md. The
+/// order that the real hash makes is not public.
 class AddressMap {
  public:
   AddressMap() = default;
@@ -79,14 +80,16 @@ class AddressMap {
     out.partition = static_cast<std::uint8_t>((index + (h >> 20) + group) & group_shift_);
     const std::uint32_t dealt = (group << block_shift_) + in_block;
     const std::uint32_t channels = channels_per_partition_.divisor();
-    const std::uint32_t turns = channels_per_partition_.quotient(dealt);
-    std::uint32_t local = dealt - turns * channels + near.start;
+    const std::uint32_t pair = pair_of(dealt, h);
+    const std::uint32_t laps = channels_per_partition_.quotient(pair);
+    const std::uint32_t turns = 2 * laps + (dealt & 1U);
+    std::uint32_t local = pair - laps * channels + near.start;
     local -= local >= channels ? channels : 0U;
     const Channel& channel = channel_[local];
     out.slice = channel.slice;
     out.pseudo_channel = static_cast<std::uint16_t>(out.partition * channels + local);
-    out.bank = static_cast<std::uint8_t>((super ^ (h >> 8)) & (banks_ - 1));
-    out.row = super;
+    out.bank = static_cast<std::uint8_t>((super ^ (h >> 8) ^ laps * kBankStep) & (banks_ - 1));
+    out.row = super * kPiecesOfRow + laps;
     const std::uint32_t turn = super * turns_per_super_.divisor() + turns;
     out.order = turn * channel.in_slice + channel.of_slice;
     return out;
@@ -122,6 +125,22 @@ class AddressMap {
   [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
 
  private:
+  static constexpr std::uint32_t kBankStep = 5;  ///< between the pieces of a row
+  static constexpr std::uint32_t kPiecesOfRow = 8;
+  static constexpr std::uint32_t kBlockShift = 3;  ///< log2 of the lines of 1 KiB
+  static constexpr std::uint32_t kOrders = 64;     ///< different orders of the blocks of a super-block
+  /// Which two lines of their super-block and partition a line belongs to, in the order in which channels take them.
+  /// @param dealt  the line's place by address
+  /// @param h      the super-block's hash
+  [[nodiscard]] std::uint32_t pair_of(std::uint32_t dealt, std::uint32_t h) const {
+    const std::uint32_t block = order_[(h >> 26) * blocks_ + (dealt >> kBlockShift)];
+    return block << 2 | by_turns(dealt >> 1 & 3U);
+  }
+  [[nodiscard]] std::uint32_t pair_at(std::uint32_t pair, std::uint32_t h) const {
+    return std::uint32_t{place_[(h >> 26) * blocks_ + (pair >> 2)]} << 2 | by_turns(pair & 3U);
+  }
+  /// 0 2 1 3: two channels of a slice have every other pair of a block.
+  static std::uint32_t by_turns(std::uint32_t pair) { return (pair >> 1 | pair << 1) & 3U; }
   static std::uint32_t mix(std::uint32_t x) {
     x ^= x >> 16;
     x *= 0x7feb352dU;
@@ -149,6 +168,9 @@ class AddressMap {
   std::array<std::uint8_t, 256> channels_of_slice_{};
   FixedDivisor turns_per_super_;  ///< lines of a super-block in one pseudo-channel
   std::uint32_t banks_ = 16;
+  std::uint32_t blocks_ = 1;           ///< of 1 KiB, of a partition in a super-block
+  std::vector<std::uint16_t> order_;   ///< by order and block, its turn
+  std::vector<std::uint16_t> place_;   ///< by order and turn, the block
   std::uint32_t sets_per_slice_ = 320;
   FixedDivisor sets_;
 };

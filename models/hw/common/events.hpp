@@ -18,6 +18,7 @@ enum class EventKind : std::uint16_t {
   kReadAtHome,    ///< a = chunk, b = line mask: misses of far-homed lines reach their home slices
   kReadAtHbm,     ///< a = chunk, b = line_event(): misses of a partition go to memory
   kHbmDone,       ///< a = chunk, b = line_event(): lines are filled at home
+  kCrossFabric,   ///< a = chunk, b = line mask: far lines leave their home's slices
   kFabricDone,    ///< a = chunk, b = line mask: far lines are filled near
   kReadPortFree,  ///< unit = GPC: its read port takes the next reply
   kReadAtSm,      ///< unit = SM, a = chunk, b = cluster rank: data reaches the SM's port

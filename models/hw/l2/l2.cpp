@@ -266,9 +266,7 @@ void L2::read_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
     ++c.outstanding;
     // Lines that another chunk is fetching into the home are counted as hits; they cross once they are there, which
     // the waiter list sees to, so the crossing time below is a lower bound for them.
-    const Tick crossed =
-        fabric_[c.partition].reserve(slice_done + hit_latency_, crossing_bytes(chunk, hits)) + fabric_latency_;
-    context_.post(crossed, EventKind::kFabricDone, 0, chunk, hits);
+    context_.post(slice_done + hit_latency_, EventKind::kCrossFabric, 0, chunk, hits);
   }
   piece_done(chunk);
 }
@@ -323,7 +321,12 @@ void L2::hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t pa
     return;
   }
   wake(chunk, partition, now);
-  const Tick crossed = fabric_[c.partition].reserve(now, crossing_bytes(chunk, line_mask)) + fabric_latency_;
+  cross_fabric(chunk, line_mask);
+}
+
+void L2::cross_fabric(std::uint32_t chunk, std::uint32_t line_mask) {
+  Resource& fabric = fabric_[context_.chunks[chunk].partition];
+  const Tick crossed = fabric.reserve(context_.now(), crossing_bytes(chunk, line_mask)) + fabric_latency_;
   context_.post(crossed, EventKind::kFabricDone, 0, chunk, line_mask);
 }
 
@@ -443,8 +446,8 @@ void L2::write_at_near(std::uint32_t chunk) {
   if (far != 0) {
     places_.keep(chunk);
     const std::int64_t masks = std::int64_t{std::popcount(far)} * c.mask_flits / c.count * kSectorBytes;
-    const Tick crossed =
-        fabric_[partition ^ 1U].reserve(now + hit_latency_, bytes_of(c, far) + masks) + fabric_latency_;
+    const Tick sent = fabric_[partition ^ 1U].reserve(now, bytes_of(c, far) + masks);
+    const Tick crossed = std::max(sent, now + hit_latency_) + fabric_latency_;
     context_.post(crossed, EventKind::kWriteAtHome, 0, chunk, far);
   } else {
     replies_.push_back(chunk);

@@ -43,6 +43,8 @@ class L2 {
   void read_at_near(std::uint32_t chunk);
   void read_at_home(std::uint32_t chunk, std::uint32_t line_mask);
   void hbm_done(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
+  /// Lines that hit at their home are read out and take the fabric.
+  void cross_fabric(std::uint32_t chunk, std::uint32_t line_mask);
   void fabric_done(std::uint32_t chunk, std::uint32_t line_mask);
   void write_at_near(std::uint32_t chunk);
   void write_at_home(std::uint32_t chunk, std::uint32_t line_mask);

@@ -10,6 +10,8 @@ namespace strata {
 namespace {
 /// Tensor time that one warpgroup gets before another may have its turn.
 constexpr std::int64_t kTurnCycles = 128;
+/// For how long after a sector has come shared memory counts as being filled: copies of a K tile come in bursts.
+constexpr int kFillRecentCycles = 64;
 }  // namespace
 
 void Sm::start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
@@ -30,6 +32,8 @@ void Sm::start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Opera
   group.stream = static_cast<std::uint16_t>(stream_index);
   group.left = std::max(1U, op.mma_count);
   group.instruction_units = std::llround(interval * kScale);
+  const double filled = std::max({compute * t.wgmma_fill_stretch, operands, t.wgmma_min_cycles});
+  group.filled_units = std::llround((filled + t.wgmma_overhead_cycles) * kScale);
   group.operand_bytes = static_cast<std::int64_t>(a_bytes + b_bytes);
   group.signals = group.signals2 = 0;
   const auto stream16 = static_cast<std::uint16_t>(stream_index);
@@ -84,7 +88,9 @@ void Sm::run_tensor() {
     const Tick now = context().now();
     const std::int64_t turn = std::max<std::int64_t>(1, kTurnCycles * kScale / group.instruction_units);
     const auto run = static_cast<std::uint32_t>(std::min<std::int64_t>(group.left, turn));
-    const Tick tensor = now + group.instruction_units * run * sm_cycle_ / kScale;
+    // Copies that arrive meanwhile take turns from the tensor cores, whatever they bring.
+    const bool filled = smem_fill_.next_free() + cycles(kFillRecentCycles) > now;
+    const Tick tensor = now + (filled ? group.filled_units : group.instruction_units) * run * sm_cycle_ / kScale;
     const Tick operands = smem_read_.reserve(now, group.operand_bytes * run);
     const Tick end = std::max(tensor, operands);
     const StackReason gap = ctas_[group.slot].streams[group.stream].reason;

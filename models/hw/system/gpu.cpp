@@ -29,7 +29,7 @@ constexpr std::size_t kWaitersAhead = 2;
 constexpr std::uint32_t kOfChunks = [] {
   std::uint32_t kinds = 0;
   for (const EventKind k : {EventKind::kReadAtL2, EventKind::kReadAtHome, EventKind::kReadAtHbm, EventKind::kHbmDone,
-                            EventKind::kFabricDone, EventKind::kReadAtSm, EventKind::kWriteAtL2,
+                            EventKind::kCrossFabric, EventKind::kFabricDone, EventKind::kReadAtSm, EventKind::kWriteAtL2,
                             EventKind::kWriteAtHome, EventKind::kWriteDone}) {
     kinds |= 1U << id(k);
   }
@@ -62,10 +62,6 @@ std::vector<std::uint16_t> coalescer_groups(const GpuConfig& config) {
   return groups;
 }
 
-/// What a CPC may have under way: its share of what HBM moves in xbar.cpc_miss_ns. GB/s times ns are bytes.
-std::int64_t miss_limit_bytes(const GpuConfig& config, std::size_t cpcs) {
-  return std::llround(config.hbm_peak_gb_per_s() * config.xbar.cpc_miss_ns / static_cast<double>(cpcs));
-}
 }  // namespace
 
 Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
@@ -77,7 +73,7 @@ Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
       coalescer_(std::make_unique<RequestCoalescer>(context_, coalescer_groups(config))),
       l2_(context_, map_),
       hbm_(context_, map_),
-      turns_(crossbar_.num_cpcs(), miss_limit_bytes(config, crossbar_.num_cpcs())),
+      turns_(crossbar_.num_cpcs(), config.xbar.cpc_outstanding_bytes),
       launch_before_(context_.time.sm * config.launch.overhead_before_cycles),
       launch_after_(context_.time.sm * config.launch.overhead_after_cycles) {
   const Launch& launch = source.launch();
@@ -452,6 +448,9 @@ void Gpu::dispatch(const Event& e) {
       drain_l2();
       break;
     }
+    case EventKind::kCrossFabric:
+      l2_.cross_fabric(e.a, e.b);
+      break;
     case EventKind::kFabricDone:
       l2_.fabric_done(e.a, e.b);
       drain_l2();
