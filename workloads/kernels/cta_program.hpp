@@ -24,6 +24,7 @@ struct CtaTile {
   std::uint64_t cols = 1;             ///< columns of a trip
   std::uint64_t cols_total = 1;       ///< columns of a row
   CtaAxis col_axis = CtaAxis::kNone;  ///< CTA coordinate that counts blocks of columns; kNone: each CTA starts at 0
+  std::uint64_t from_col = 0;         ///< columns that loops before this one have walked over
   std::uint64_t trip_cols = 0;        ///< columns from one trip to the next; 0 = `cols`, or none where rows advance
   std::uint64_t trip_rows = 0;        ///< rows from one trip to the next
   std::uint32_t warp_cols = 32;       ///< columns of one warp in a trip: warps with none in range skip the trip
@@ -34,11 +35,15 @@ struct CtaStep {
   Operation op;              ///< costs of a whole tile, summed over all warps where Operation says so
   std::uint64_t base = 0;    ///< memory: address of row 0, column 0
   std::uint32_t bits = 0;    ///< memory: bits of an element; 0 = no memory
-  std::uint64_t pitch = 0;   ///< memory: bytes between rows; 0 = all rows are the same row (weights)
+  /// memory: bytes between rows; 0 = all rows are the same row (weights), an element's = a vector with one for each row
+  std::uint64_t pitch = 0;
   std::uint32_t sweeps = 1;  ///< memory: instructions that each touch the whole width, one element of a vector each
   /// memory: bytes of a lane where every warp's part of a whole trip counts as a request of its own, because rows do
   /// not begin on a sector; 0 = the trip's bytes are one run
   std::uint32_t lane_bytes = 0;
+  /// memory: of the transposed tensor, whose rows are the tile's columns. Each warp takes a row of the tile, its lanes
+  /// one element in each row of the tensor
+  bool turned = false;
   bool waits = false;  ///< after every load issued so far
   bool whole = false;  ///< warps without rows or columns in range take it too
 };
