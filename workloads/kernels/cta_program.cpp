@@ -223,9 +223,9 @@ CtaStep access_step(MemDir dir, std::uint64_t base, std::uint32_t bits, std::uin
   return s;
 }
 
-CtaStep compute_step(const Arithmetic& work, std::uint32_t warps, bool waits) {
+CtaStep compute_step(const Arithmetic& work, std::uint32_t warps, bool waits, double clocks) {
   CtaStep s;
-  s.op = compute_operation(work, warps);
+  s.op = compute_operation(work, warps, clocks);
   s.op.pc = 2;
   s.waits = waits;
   return s;

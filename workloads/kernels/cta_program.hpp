@@ -73,7 +73,8 @@ std::uint64_t add_buffer(Launch& launch, std::string name, std::uint64_t bytes);
 [[nodiscard]] CtaStep access_step(MemDir dir, std::uint64_t base, std::uint32_t bits, std::uint64_t pitch,
                                   double instructions, std::uint32_t warps);
 
-/// Arithmetic; waits for the loads before it unless told otherwise.
-[[nodiscard]] CtaStep compute_step(const Arithmetic& work, std::uint32_t warps, bool waits = true);
+/// Arithmetic; waits for the loads before it unless told otherwise. `clocks`: that a warp alone takes per instruction,
+/// 0 = what compiled code takes on average.
+[[nodiscard]] CtaStep compute_step(const Arithmetic& work, std::uint32_t warps, bool waits = true, double clocks = 0);
 
 }  // namespace strata

@@ -30,6 +30,9 @@ Arithmetic four_trips(const GemvConfig& c) {
   return fp32 ? Arithmetic{.fma = 21, .alu = 7, .other = 1} : Arithmetic{.fma = 56, .alu = 39, .other = 1};
 }
 
+/// Of a warp alone per instruction: fixed stall counts in the control bits.
+double loop_clocks(const GemvConfig& c) { return bits_of(c.type) == 32 && c.k_contiguous ? 3.2 : 1.8; }
+
 CtaTile tile_of(const GemvConfig& c, std::uint64_t vector) {
   CtaTile t;
   if (c.k_contiguous) {
@@ -94,7 +97,7 @@ CtaProgram program_of(const GemvConfig& c) {
   const std::uint64_t pitch = (c.k_contiguous ? c.k : c.n) * bits / 8;
   loop.steps = {access_step(MemDir::kLoad, weights, bits, pitch, kInFlight, kWarps),
                 access_step(MemDir::kLoad, x, bits, c.k_contiguous ? 0 : bits / 8, kInFlight, kWarps),
-                compute_step(kOfUnrolled * four_trips(c), kWarps)};
+                compute_step(kOfUnrolled * four_trips(c), kWarps, true, loop_clocks(c))};
   CtaLoop end;
   end.tile.cols = end.tile.warp_cols = static_cast<std::uint32_t>(of_cta);
   end.tile.cols_total = c.n;
@@ -102,6 +105,7 @@ CtaProgram program_of(const GemvConfig& c) {
   end.tile.row_axis = CtaAxis::kNone;
   end.steps = {finish(c), access_step(MemDir::kStore, y, bits, 0, 1, kWarps)};
   p.loops = {loop, end};
+  if (c.k_contiguous) p.groups = kWarps;  // a row each; they never meet
   return p;
 }
 

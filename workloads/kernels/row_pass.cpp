@@ -98,6 +98,18 @@ Beside beside(const RowPassConfig& c) {
   return narrow ? Beside{135, 8, 21} : Beside{158, 10, 20};
 }
 
+/// Clocks of a warp alone per instruction: fixed stall counts in the control bits of the unrolled loops.
+double read_clocks(const RowPassConfig& c) {
+  if (c.residual) return 2.4;
+  return c.type == DataType::kFp32 ? 3.4 : 1.9;
+}
+double first_clocks(const RowPassConfig& c) { return !c.in_shared && c.type != DataType::kFp32 ? 2.2 : 3.2; }
+double second_clocks(const RowPassConfig& c) {
+  if (c.kind != RowPassKind::kSoftmax) return 2.0;
+  return c.vector == 1 ? 2.3 : 1.5;
+}
+double write_clocks(const RowPassConfig& c) { return c.vector == 1 ? 2.4 : 1.8; }
+
 constexpr double kEveryWarp = 55;  ///< of these, what warps without columns take too
 constexpr std::uint32_t kGroup = 4;  ///< trips of an unrolled loop whose loads are in flight together
 /// Where single words are read, the widest of the unrolled loops.
@@ -137,13 +149,12 @@ class Planner {
     setup.whole = true;
     setup.op.smem_read_wavefronts = kWarps;
     setup.op.tensor_insts = kWarps * (c_.kind == RowPassKind::kSoftmax ? c_.vector % 8 / 4 : 2);  // wide multiplies
-    const Beside cost = beside(c_);
-    const double rest =
-        cost.setup - kEveryWarp + (trips_ >= kGroup ? cost.unrolled : 0) + cost.left_over * (trips_ % kGroup);
-    once({setup, compute_step(Arithmetic{.other = rest}, kWarps, false)});
+    CtaStep rest = compute_step(rest_of_warp(), kWarps, false);
+    rest.whole = true;  // an average of all warps
+    once({setup, rest});
     if (c_.in_shared) read_row();
-    if (c_.kind != RowPassKind::kRmsNorm) phase(first_cost(c_), false);
-    phase(second_cost(c_), c_.kind == RowPassKind::kSoftmax && c_.in_shared);
+    if (c_.kind != RowPassKind::kRmsNorm) phase(first_cost(c_), first_clocks(c_), false);
+    phase(second_cost(c_), second_clocks(c_), c_.kind == RowPassKind::kSoftmax && c_.in_shared);
     write_row();
     return std::move(program_);
   }
@@ -179,6 +190,35 @@ class Planner {
     constexpr std::uint64_t kSectorBytes = 32;
     if (c_.cols * bits_ / 8 % kSectorBytes != 0) step.lane_bytes = c_.vector * bits_ / 8;
     return step;
+  }
+
+  /// What a warp executes beside its trips, on average. A warp whose last lanes take a trip less than its first goes
+  /// through the loops twice, and the others wait for it.
+  [[nodiscard]] Arithmetic rest_of_warp() const {
+    const Beside cost = beside(c_);
+    const std::uint64_t warp_cols = std::uint64_t{kWarpLanes} * c_.vector;
+    const auto of_trips = [&](std::uint64_t trips) {
+      return (trips >= kGroup ? cost.unrolled : 0) + cost.left_over * static_cast<double>(trips % kGroup);
+    };
+    double sum = 0, twice = 0;
+    for (std::uint64_t warp = 0; warp < kWarps; ++warp) {
+      const std::uint64_t before = warp * warp_cols;
+      const std::uint64_t most = c_.cols > before ? (c_.cols - before + tile_.cols - 1) / tile_.cols : 0;
+      if (most > 0) sum += cost.setup - kEveryWarp + of_trips(most);
+      const std::uint64_t last_lane = before + warp_cols - c_.vector;
+      const std::uint64_t least = c_.cols > last_lane ? (c_.cols - last_lane + tile_.cols - 1) / tile_.cols : 0;
+      if (least < most && least > 0) twice = of_trips(least) + static_cast<double>(least) * trip_instructions();
+    }
+    return Arithmetic{.other = (sum + twice) / kWarps, .chain = issue_chain(sum / kWarps + twice)};
+  }
+
+  /// Of all phases, accesses to global memory included.
+  [[nodiscard]] double trip_instructions() const {
+    double all = second_cost(c_).total() + write_cost(c_).total() + 1;
+    if (c_.in_shared) all += read_cost(c_).total() + 1;
+    if (c_.kind != RowPassKind::kRmsNorm) all += first_cost(c_).total();
+    if (!c_.in_shared) all += 3;
+    return all + (c_.residual ? 2 : 0) + (gain_ != 0 ? 1 : 0) + (shift_ != 0 ? 1 : 0);
   }
 
   /// One walk over the row.
@@ -217,7 +257,8 @@ class Planner {
 
   /// Arithmetic of a walk, with `read` and `written` wavefronts of shared memory a warp and vector. Both take the LSU's
   /// one data path, as global accesses do.
-  [[nodiscard]] static std::vector<CtaStep> work(const Arithmetic& cost, bool waits, double read, double written) {
+  [[nodiscard]] static std::vector<CtaStep> work(const Arithmetic& cost, double clocks, bool waits, double read,
+                                                 double written) {
     std::vector<CtaStep> steps;
     if (read + written > 0) {
       CtaStep& ports = steps.emplace_back(compute_step(Arithmetic{}, kWarps, waits));
@@ -226,7 +267,7 @@ class Planner {
       ports.op.smem_read_wavefronts = rounded(read * kWarps);
       ports.op.smem_write_wavefronts = rounded(written * kWarps);
     }
-    steps.push_back(compute_step(cost, kWarps, waits));
+    steps.push_back(compute_step(cost, kWarps, waits, clocks));
     return steps;
   }
 
@@ -248,25 +289,25 @@ class Planner {
     if (!c_.residual) {
       walk_in_groups([&](std::uint32_t trips) {
         std::vector<CtaStep> steps = {access(MemDir::kLoad, x_, true, trips)};
-        append(steps, work(static_cast<double>(trips) * read_cost(c_), true, 0, trips * wide_wavefronts(c_)));
+        append(steps, work(static_cast<double>(trips) * read_cost(c_), read_clocks(c_), true, 0, trips * wide_wavefronts(c_)));
         return steps;
       });
       return;
     }
     std::vector<CtaStep> steps = {access(MemDir::kLoad, x_, true), access(MemDir::kLoad, residual_, true)};
-    append(steps, work(read_cost(c_), true, 0, wide_wavefronts(c_)));
+    append(steps, work(read_cost(c_), read_clocks(c_), true, 0, wide_wavefronts(c_)));
     steps.push_back(access(MemDir::kStore, sum_, true));
     walk(std::move(steps));
   }
 
-  void phase(const Arithmetic& cost, bool writes_back) {
+  void phase(const Arithmetic& cost, double clocks, bool writes_back) {
     if (c_.in_shared) {
       const double wavefronts = writes_back ? exponential_wavefronts() : wide_wavefronts(c_);
-      walk(work(cost, false, wavefronts, writes_back ? wavefronts : 0));
+      walk(work(cost, clocks, false, wavefronts, writes_back ? wavefronts : 0));
     } else {
       walk_in_groups([&](std::uint32_t trips) {
         std::vector<CtaStep> steps = {access(MemDir::kLoad, x_, true, trips)};
-        append(steps, work(static_cast<double>(trips) * cost, true, 0, 0));
+        append(steps, work(static_cast<double>(trips) * cost, clocks, true, 0, 0));
         return steps;
       });
     }
@@ -278,7 +319,7 @@ class Planner {
     if (!c_.in_shared) steps.push_back(access(MemDir::kLoad, x_, true));
     if (gain_ != 0) steps.push_back(access(MemDir::kLoad, gain_, false));
     if (shift_ != 0) steps.push_back(access(MemDir::kLoad, shift_, false));
-    append(steps, work(write_cost(c_), !steps.empty(), c_.in_shared ? wide_wavefronts(c_) : 0, 0));
+    append(steps, work(write_cost(c_), write_clocks(c_), !steps.empty(), c_.in_shared ? wide_wavefronts(c_) : 0, 0));
     steps.push_back(access(MemDir::kStore, y_, true));
     walk(std::move(steps));
   }
