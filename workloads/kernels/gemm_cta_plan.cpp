@@ -159,7 +159,7 @@ class Planner {
     for (const auto& [view, load] :
          {std::pair(&plan_.addresses.a, &plan_.load_a), std::pair(&plan_.addresses.b, &plan_.load_b)}) {
       plan_.turned_wavefronts += plan_.through_registers ? 0 : turned_wavefronts(*view, load->pipe_work);
-      plan_.loads_per_tile += plan_.delivers_twice(*view) ? 1 : 0;
+      plan_.loads_per_tile += plan_.delivers_twice(*view) || plan_.parts_sectors(*view) ? 1 : 0;
     }
   }
 
@@ -361,6 +361,12 @@ bool GemmCtaPlan::delivers_twice(const OperandView& view) const {
   constexpr std::uint32_t kWideCopy = 16;
   const std::uint32_t widest = std::min(config.access_limit_bytes, access_bytes(view.pitch_bytes));
   return config.odd_rows_twice && !through_registers && !view.k_contiguous && widest == kWideCopy;
+}
+
+bool GemmCtaPlan::parts_sectors(const OperandView& view) const {
+  constexpr std::uint32_t kWideCopy = 16, kSectorBytes = 32;
+  const bool wide = std::min(config.access_limit_bytes, access_bytes(view.pitch_bytes)) == kWideCopy;
+  return config.exchanged_pieces && !through_registers && wide && view.pitch_bytes % kSectorBytes == kWideCopy;
 }
 
 void lead_with(std::uint32_t instructions, GemmCtaPlan& plan) {

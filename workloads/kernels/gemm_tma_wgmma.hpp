@@ -80,6 +80,7 @@ struct GemmTmaConfig {
   std::uint32_t num_clusters = 0;  ///< 0 = as many as are resident at once, at most one per cluster tile
   std::uint32_t registers_per_thread = 168;
   std::uint32_t smem_dynamic_bytes = 0;  ///< 0 = stages + epilogue staging + barriers
+  bool reads_c = false;                  ///< C is added to the results, read a word at a time where they leave
   bool promote_fp8 = true;               ///< fp8: add each K tile's accumulators to fp32 registers
 
   GemmTmaCosts costs;

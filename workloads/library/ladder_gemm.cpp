@@ -129,7 +129,9 @@ void take_groups(const LaunchRow& row, const TargetFacts& target, GemmCtaConfig&
 }
 
 BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
-  constexpr ByLayout kWhole{294, 301, 273, 309}, kPart{296, 300, 280, 304};
+  // Recorded launches of two depths, whose difference is the loop's and whose rest is what else a tile takes.
+  constexpr ByLayout kWhole{294, 311, 273, 318}, kPart{301, 308, 286, 317}, kWholeRest{587, 494, 537, 578};
+  constexpr std::uint32_t kGrouped = 286, kPartRest = 447, kGroupedRest = 413, kReadC = 337;
   const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
   GemmMmaSyncConfig c;
   take_plain_grid(name.grouped ? without_groups(row) : row, name, name.type, c);
@@ -145,13 +147,17 @@ BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
   }
   c.staged_bytes = name.split_k ? 0 : 2;
   constexpr std::uint32_t kMultiplies = 64, kReads = 24, kCopies = 8, kBarrier = 1;
-  c.costs.per_k_tile = (name.split_k ? kPart : kWhole).of(c.problem) - kMultiplies - kReads - kCopies - kBarrier;
+  const std::uint32_t loop = name.grouped ? kGrouped : (name.split_k ? kPart : kWhole).of(c.problem);
+  c.costs.per_k_tile = loop - kMultiplies - kReads - kCopies - kBarrier;
   c.costs.per_k_step = 0;
   c.costs.per_load_tenths = 0;
-  // 587 and 576 beside the K tiles in the calibration launches: two K tiles' copies, then per result a multiply, half a
-  // conversion and half a store; without conversion and shared memory where fp32 parts are stored.
-  c.costs.prologue = 270;
+  // Per result a multiply, half a conversion and half a store; the rest before the loop: two K tiles' copies.
   c.costs.per_element_tenths = 49;
+  constexpr std::uint32_t kResults = 64, kEpilogue = 49 * kResults / 10;
+  const std::uint32_t rest = name.grouped ? kGroupedRest : (name.split_k ? kPartRest : kWholeRest.of(c.problem));
+  c.costs.prologue = rest - kEpilogue + (c.reads_c ? kReadC : 0);
+  c.exchanged_pieces = true;
+  c.counts_zero_fills = true;
   BuiltKernel built = built_from(make_gemm_mma_sync(c, target), describe_gemm_mma_sync(c), row, name);
   return built;
 }
@@ -233,10 +239,10 @@ BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
   c.costs.per_element_hundredths = 850;
   c.costs.tile_begin = 40;
   c.costs.tile_end = 45;
+  c.reads_c = row.op == "gemm_beta";
   BuiltKernel built;
   built.source = make_gemm_tma(c, target);
   built.description = describe_gemm_tma(c);
-  if (row.op == "gemm_beta") built.notes.push_back("reading C for beta is not modelled");
   note_overruled_cells(row, name.layout, name.type, built);
   return built;
 }
