@@ -191,6 +191,7 @@ void GemmTmaPlan::plan_templates() {
   stage_c.pc = 5;
   stage_c.pipe = Pipe::kAlu;
   stage_c.dependent_latency = 6;
+  stage_c.smem_read_wavefronts = config.costs.box_wavefronts;
   stage_c.waits[0] = {TokenClass::kAsyncGroup, 1, 0};
   stage_c.waits[1] = {TokenClass::kAsyncGroup, 2, 0};
   stage_c.completes[0] = {TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};
