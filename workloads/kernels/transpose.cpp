@@ -20,21 +20,22 @@ constexpr std::uint32_t kBothWays = 2;  ///< loops over a warp's rows: in, and o
 /// without rows in range execute them too, under false predicates.
 struct Instructions {
   double all, of_row;
-  double thread_reads;  ///< S2R of thread indices, a wavefront each
+  double thread_reads;   ///< S2R of thread indices, a wavefront each
+  double clocks_of_row;  ///< that a warp alone takes for each instruction of a row's way in: fixed stall counts
 };
 Instructions instructions(TransposeWay way) {
   switch (way) {
     case TransposeWay::kCopy:
-      return {120, 21, 2};
+      return {120, 21, 2, 2.9};
     case TransposeWay::kNaive:
-      return {115, 18.5, 2};
+      return {115, 18.5, 2, 3.0};
     case TransposeWay::kSwizzled:
-      return {262, 24, 2};
+      return {262, 24, 2, 3.1};
     case TransposeWay::kTile:
     case TransposeWay::kPadded:
       break;
   }
-  return {221, 17.5, 4};
+  return {221, 17.5, 4, 2.1};
 }
 
 bool through_shared(TransposeWay way) { return way != TransposeWay::kCopy && way != TransposeWay::kNaive; }
@@ -56,8 +57,8 @@ CtaTile tile_of(std::uint64_t rows, std::uint64_t cols, CtaAxis row_axis, CtaAxi
 }
 
 /// Arithmetic that every warp executes.
-CtaStep integer_step(double count, bool waits) {
-  CtaStep step = compute_step(Arithmetic{.fma = count * 0.4, .alu = count * 0.6}, kWarps, waits);
+CtaStep integer_step(double count, bool waits, double clocks = 0) {
+  CtaStep step = compute_step(Arithmetic{.fma = count * 0.4, .alu = count * 0.6}, kWarps, waits, clocks);
   step.whole = true;
   return step;
 }
@@ -112,7 +113,7 @@ CtaProgram program_of(const TransposeConfig& c) {
   }
   constexpr double kAccesses = 2;  // of a row: a load, and a store of memory or of shared memory
   in.steps = {access_step(MemDir::kLoad, x, kBits, in_pitch, rows_of_trip, kWarps),
-              integer_step((cost.of_row - kAccesses) * rows_of_trip, true)};
+              integer_step((cost.of_row - kAccesses) * rows_of_trip, true, cost.clocks_of_row)};
   if (!through_shared(c.way)) {
     in.steps.push_back(access_step(MemDir::kStore, y, kBits, out_pitch, 1, kWarps));
     in.steps.back().turned = c.way == TransposeWay::kNaive;
@@ -121,7 +122,8 @@ CtaProgram program_of(const TransposeConfig& c) {
   }
   CtaLoop out;
   out.tile = tile_of(c.cols, c.rows, CtaAxis::kX, CtaAxis::kY);
-  out.steps = {turn(c.way), integer_step((cost.of_row - kAccesses) * kRowsOfWarp, false),
+  constexpr double kClocksOut = 2.7;
+  out.steps = {turn(c.way), integer_step((cost.of_row - kAccesses) * kRowsOfWarp, false, kClocksOut),
                access_step(MemDir::kStore, y, kBits, out_pitch, kRowsOfWarp, kWarps)};
   p.loops = {begin, in, out};
   return p;
