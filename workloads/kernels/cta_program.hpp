@@ -32,9 +32,9 @@ struct CtaTile {
 
 /// One operation of every trip.
 struct CtaStep {
-  Operation op;              ///< costs of a whole tile, summed over all warps where Operation says so
-  std::uint64_t base = 0;    ///< memory: address of row 0, column 0
-  std::uint32_t bits = 0;    ///< memory: bits of an element; 0 = no memory
+  Operation op;            ///< costs of a whole tile, summed over all warps where Operation says so
+  std::uint64_t base = 0;  ///< memory: address of row 0, column 0
+  std::uint32_t bits = 0;  ///< memory: bits of an element; 0 = no memory
   /// memory: bytes between rows; 0 = all rows are the same row (weights), an element's = a vector with one for each row
   std::uint64_t pitch = 0;
   std::uint32_t sweeps = 1;  ///< memory: instructions that each touch the whole width, one element of a vector each

@@ -278,8 +278,9 @@ class Planner {
     store.mem.row_pitch = plan_.addresses.c_pitch_bytes;
     // Rows that begin within a sector: neighbouring instructions both touch the sector between them.
     constexpr std::uint32_t kSectorBytes = 32;
-    const std::uint32_t piece = lane * 32;
-    const bool ragged = config().stores_pieces && plan_.addresses.c_pitch_bytes % kSectorBytes != 0;
+    const std::uint32_t patch = config().store_patch_bytes;
+    const std::uint32_t piece = patch > 0 ? patch : lane * 32;
+    const bool ragged = (config().stores_pieces || patch > 0) && plan_.addresses.c_pitch_bytes % kSectorBytes != 0;
     if (ragged && piece < config().tile_n * c_bytes) plan_.store_piece_bytes = piece;
 
     Operation& load = plan_.load_c = store;

@@ -51,7 +51,7 @@ class GemmCtaSource final : public TraceSource {
 
  private:
   static constexpr std::uint32_t kMostPerStep = 16;
-  static constexpr std::uint32_t kPartPcs = 128;    ///< more than the other operations' pcs
+  static constexpr std::uint32_t kPartPcs = 128;  ///< more than the other operations' pcs
   static constexpr std::uint32_t kWavefrontBytes = 128;
   static constexpr std::uint32_t kLeaveInsts = 24;  ///< of a CTA that finds its tile beyond C
 
@@ -381,9 +381,9 @@ class GemmCtaSource final : public TraceSource {
     const auto pieces = static_cast<std::uint32_t>(ceil_div(columns, piece));
     Operation& merged = out[n - 1];
     Operation whole = merged;
-    merged.mem.rows /= 2;
-    merged.issue_slots = merged.pipe_work = whole.pipe_work / 2;
-    merged.warp_insts = whole.warp_insts / 2;
+    merged.mem.rows = plan_.config.store_patch_bytes > 0 ? 0 : merged.mem.rows / 2;
+    merged.issue_slots = merged.pipe_work = plan_.config.store_patch_bytes > 0 ? 0 : whole.pipe_work / 2;
+    merged.warp_insts = plan_.config.store_patch_bytes > 0 ? 0 : whole.warp_insts / 2;
     whole.mem.rows -= merged.mem.rows;
     whole.mem.address += merged.mem.rows * static_cast<std::uint64_t>(whole.mem.row_pitch);
     whole.pipe_work -= merged.pipe_work;

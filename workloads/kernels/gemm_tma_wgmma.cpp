@@ -10,8 +10,9 @@ namespace strata {
 namespace {
 
 constexpr std::uint32_t kSectorBytes = 32;
-constexpr std::uint32_t kReadsOfBox = 4;   ///< sectors of a row of it
-constexpr std::uint32_t kInstsOfWord = 1;  ///< beside its load: bounds and products are executed where C is not read, too
+constexpr std::uint32_t kReadsOfBox = 4;  ///< sectors of a row of it
+constexpr std::uint32_t kInstsOfWord =
+    1;  ///< beside its load: bounds and products are executed where C is not read, too
 
 enum Life : std::uint32_t { kStart, kJoin, kTileBegin, kMainLoop, kTurn, kEpilogue, kDrain, kEnded };
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint32_t kWarps = 8;
 constexpr std::uint32_t kWarpLanes = 32;
-/// Trips whose loads are in flight together: loops are unrolled four times, but registers hold the loads of two, and the
-/// others wait for the first (compiled code, CUDA 13.0, sm_90a).
+/// Trips whose loads are in flight together: loops are unrolled four times, but registers hold the loads of two, and
+/// the others wait for the first (compiled code, CUDA 13.0, sm_90a).
 constexpr std::uint32_t kInFlight = 2;
 constexpr double kOfUnrolled = kInFlight / 4.0;
 constexpr std::uint32_t kVectorBytes = 16;

@@ -110,7 +110,7 @@ double second_clocks(const RowPassConfig& c) {
 }
 double write_clocks(const RowPassConfig& c) { return c.vector == 1 ? 2.4 : 1.8; }
 
-constexpr double kEveryWarp = 55;  ///< of these, what warps without columns take too
+constexpr double kEveryWarp = 55;    ///< of these, what warps without columns take too
 constexpr std::uint32_t kGroup = 4;  ///< trips of an unrolled loop whose loads are in flight together
 /// Where single words are read, the widest of the unrolled loops.
 constexpr std::uint32_t kWordGroup = 16;
@@ -289,7 +289,8 @@ class Planner {
     if (!c_.residual) {
       walk_in_groups([&](std::uint32_t trips) {
         std::vector<CtaStep> steps = {access(MemDir::kLoad, x_, true, trips)};
-        append(steps, work(static_cast<double>(trips) * read_cost(c_), read_clocks(c_), true, 0, trips * wide_wavefronts(c_)));
+        append(steps,
+               work(static_cast<double>(trips) * read_cost(c_), read_clocks(c_), true, 0, trips * wide_wavefronts(c_)));
         return steps;
       });
       return;

@@ -15,8 +15,8 @@ constexpr std::uint32_t kBits = 32;
 constexpr std::uint32_t kRowsOfWarp = kSide / kWarps;
 constexpr std::uint32_t kBothWays = 2;  ///< loops over a warp's rows: in, and out of shared memory
 
-/// Warp instructions of a whole tile, its accesses among them, and of them those of one row of a warp on its way in (and
-/// out again, where a tile waits in shared memory): recorded launches and compiled code (CUDA 13.0, sm_90a). Warps
+/// Warp instructions of a whole tile, its accesses among them, and of them those of one row of a warp on its way in
+/// (and out again, where a tile waits in shared memory): recorded launches and compiled code (CUDA 13.0, sm_90a). Warps
 /// without rows in range execute them too, under false predicates.
 struct Instructions {
   double all, of_row;

@@ -198,9 +198,10 @@ BuiltKernel make_wmma(const LaunchRow& row, const TargetFacts& target) {
   c.copy = GemmCopy::kRegisters;
   c.store_pass_tenths = name.type == DataType::kInt8 ? 20 : 10;  // eight words a lane, 16 B at a time
   c.k_contiguous_ways = 2;
+  if (c.problem.output != DataType::kInt32) c.store_patch_bytes = 32;  // 16 results of a row
   take_fragments(c);
-  // 620 to 670 beside the K tiles in recorded launches, 203 to 305 where sums of integers are stored as they are; a patch
-  // of 16 x 16 results goes through shared memory.
+  // 620 to 670 beside the K tiles in recorded launches, 203 to 305 where sums of integers are stored as they are; a
+  // patch of 16 x 16 results goes through shared memory.
   const bool integers = name.type == DataType::kInt8;
   c.costs.prologue = integers ? ByLayout{73, 43, 145, 116}.of(c.problem) : 180;
   c.costs.per_element_tenths = integers ? 20 : 65;
@@ -231,8 +232,9 @@ BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
   c.num_clusters = row.grid ? static_cast<std::uint32_t>(row.grid->count() / c.cluster_size()) : 0;
   c.registers_per_thread = row.registers.value_or(168);
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
-  // Recorded launches of several depths: a consumer warp's K tile and, per result, a multiply, half a conversion and half
-  // a store with predicates and addresses; 43 instructions of the producer (compiled code) and about 28 polls more.
+  // Recorded launches of several depths: a consumer warp's K tile and, per result, a multiply, half a conversion and
+  // half a store with predicates and addresses; 43 instructions of the producer (compiled code) and about 28 polls
+  // more.
   constexpr ByLayout kWide{91, 92, 90, 91}, kWideAlone{86, 87, 84, 85};
   const bool wide = c.tile_n > 128;
   c.costs.consumer_per_k_tile = wide ? (c.cluster_size() > 1 ? kWide : kWideAlone).of(c.problem) : 74;
@@ -240,8 +242,8 @@ BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
   c.costs.producer_per_k_tile = 71;
   c.costs.producer_issue_slots = 36;
   c.costs.per_element_hundredths = wide ? 955 : 850;
-  // Operands are 640 wavefronts of a 128x256 K tile and 384 of a 128x128 one, where launches count one more. Each box of
-  // the epilogue counts 75 to 105 beside the 64 that stage it, conflicts with operands on their way among them.
+  // Operands are 640 wavefronts of a 128x256 K tile and 384 of a 128x128 one, where launches count one more. Each box
+  // of the epilogue counts 75 to 105 beside the 64 that stage it, conflicts with operands on their way among them.
   c.costs.cooperative_barrier_wavefronts = 0;
   c.costs.box_wavefronts = 95;
   c.costs.tile_begin = 40;

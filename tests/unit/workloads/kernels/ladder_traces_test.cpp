@@ -54,6 +54,21 @@ TEST_CASE("GEMM with one buffer: the trace ends, whatever the number of K tiles"
   CHECK(test::UntimedRun(*make_gemm_wmma(w, test::hopper_facts()), 0).finishes());
 }
 
+TEST_CASE("WMMA: patches of a row that is not aligned share sectors that go out twice", "[workloads][gemm]") {
+  GemmWmmaConfig w;
+  w.problem = fp32_problem(128, 136, 32, "TN");
+  w.problem.input = w.problem.output = DataType::kBf16;
+  w.warp_m = 32;
+  w.stages = 1;
+  w.copy = GemmCopy::kRegisters;
+  w.registers_per_thread = 128;
+  w.insts_per_k_tile = 153;
+  w.store_patch_bytes = 32;
+  // Rows of 272 B: the first tile's 256 B are eight sectors of even rows, of odd ones two for each of eight patches; the
+  // second tile's 16 B lie in one sector.
+  CHECK(test::trace_totals(*make_gemm_wmma(w, test::hopper_facts())).stored_sectors == 64 * 8 + 64 * 16 + 128);
+}
+
 TEST_CASE("GEMM: padded rows of 16-byte copies are delivered one and a half times", "[workloads][gemm]") {
   GemmSimtConfig c;
   c.problem = fp32_problem(128, 128, 32, "NT");
@@ -136,7 +151,9 @@ TEST_CASE("mma.sync: pieces that are exchanged part the sectors of rows that beg
   c.warp_n = 32;
   c.copy = GemmCopy::kAsync;
   // 128 B of even rows are four sectors, of odd ones five; then 16 B of each.
-  const auto delivered = [&] { return test::trace_totals(*make_gemm_mma_sync(c, test::hopper_facts())).delivered_sectors; };
+  const auto delivered = [&] {
+    return test::trace_totals(*make_gemm_mma_sync(c, test::hopper_facts())).delivered_sectors;
+  };
   CHECK(delivered() == 2 * (64 * 4 + 64 * 5 + 128));
   c.exchanged_pieces = true;  // of odd rows three sectors more
   CHECK(delivered() == 2 * (64 * 4 + 64 * 8 + 128));
