@@ -64,8 +64,8 @@ TEST_CASE("WMMA: patches of a row that is not aligned share sectors that go out 
   w.registers_per_thread = 128;
   w.insts_per_k_tile = 153;
   w.store_patch_bytes = 32;
-  // Rows of 272 B: the first tile's 256 B are eight sectors of even rows, of odd ones two for each of eight patches; the
-  // second tile's 16 B lie in one sector.
+  // Rows of 272 B: the first tile's 256 B are eight sectors of even rows, of odd ones two for each of eight patches;
+  // the second tile's 16 B lie in one sector.
   CHECK(test::trace_totals(*make_gemm_wmma(w, test::hopper_facts())).stored_sectors == 64 * 8 + 64 * 16 + 128);
 }
 

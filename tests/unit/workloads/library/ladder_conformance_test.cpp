@@ -80,12 +80,12 @@ TEST_CASE("ladder: instructions, wavefronts and sectors of the recorded launches
   for (const auto& [family, e] : families) {
     INFO(family << ": instructions " << e.instructions.mean() << ", wavefronts " << e.wavefronts.mean()
                 << ", delivered " << e.delivered.mean() << ", stored " << e.stored.mean());
-    CHECK(e.instructions.mean() < 0.10);
+    CHECK(e.instructions.mean() < 0.02);
   }
   INFO("instructions " << all.instructions.mean() << ", wavefronts " << all.wavefronts.mean() << ", delivered "
                        << all.delivered.mean() << ", stored " << all.stored.mean());
-  CHECK(all.instructions.mean() < 0.05);
-  CHECK(all.wavefronts.mean() < 0.03);
-  CHECK(all.delivered.mean() < 0.02);
-  CHECK(all.stored.mean() < 0.02);
+  CHECK(all.instructions.mean() < 0.01);
+  CHECK(all.wavefronts.mean() < 0.025);
+  CHECK(all.delivered.mean() < 0.01);
+  CHECK(all.stored.mean() < 0.015);
 }
