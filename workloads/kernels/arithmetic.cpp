@@ -30,12 +30,12 @@ Arithmetic integer_code(double instructions) {
 double issue_chain(double instructions) { return issue_chain(instructions, kIssueClocks); }
 double issue_chain(double instructions, double clocks) { return instructions * clocks / kAluClocks; }
 
-Operation compute_operation(const Arithmetic& work, std::uint32_t warps) {
+Operation compute_operation(const Arithmetic& work, std::uint32_t warps, double clocks) {
   Operation op;
   op.kind = OpKind::kCompute;
   op.issue_slots = rounded(work.total());
   op.warp_insts = rounded(work.total() * warps);
-  const double chain = std::max(work.chain, issue_chain(work.total()));
+  const double chain = std::max(work.chain, issue_chain(work.total(), clocks > 0 ? clocks : kIssueClocks));
   op.dependent_latency = rounded(chain);
   op.pipe = Pipe::kAlu;
   op.pipe_work = rounded(work.alu);

@@ -30,8 +30,8 @@ struct Arithmetic {
 [[nodiscard]] double issue_chain(double instructions, double clocks);
 
 /// The compute operation of `warps` warps in step, on the slowest of its pipes (MUFU issues at an eighth, ALU at half
-/// the rate of FMA). Its chain is at least issue_chain() of its instructions.
-[[nodiscard]] Operation compute_operation(const Arithmetic& work, std::uint32_t warps);
+/// the rate of FMA). Its chain is at least issue_chain() of its instructions, at `clocks` each where they are known.
+[[nodiscard]] Operation compute_operation(const Arithmetic& work, std::uint32_t warps, double clocks = 0);
 
 [[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 

@@ -47,7 +47,7 @@ Range range_of(const Launch& launch, const CtaTile& t, std::uint64_t cta, std::u
   const std::uint64_t z = t.row_parts > 1 || t.z_rows != 0 ? coordinate(launch, cta, CtaAxis::kZ) : 0;
   const std::uint64_t block = coordinate(launch, cta, t.row_axis) * t.row_parts + z % t.row_parts;
   r.first_row = block * t.rows + trip * t.trip_rows + (t.rows == 1 ? 0 : group * rows);
-  r.first_col = coordinate(launch, cta, t.col_axis) * t.cols + trip * trip_cols;
+  r.first_col = t.from_col + coordinate(launch, cta, t.col_axis) * t.cols + trip * trip_cols;
   if (r.first_row < t.rows_total) r.rows = std::min<std::uint64_t>(rows, t.rows_total - r.first_row);
   if (r.first_col < t.cols_total) r.cols = std::min(t.cols, t.cols_total - r.first_col);
   r.first_row += z / t.row_parts * t.z_rows;
@@ -130,9 +130,20 @@ class CtaProgramSource final : public TraceSource {
     mem.rows = static_cast<std::uint32_t>(step.pitch == 0 ? 1 : range.rows);
     mem.row_bytes = static_cast<std::uint32_t>(bytes);
     mem.row_pitch = static_cast<std::int64_t>(step.pitch);
-    if (step.lane_bytes != 0 && bytes == std::uint64_t{step.lane_bytes} * kWarpLanes * warps) {
-      mem.pattern = Pattern::kLanes;
+    if (step.turned) {
+      turn(step, range, warps, mem);
+      return;
+    }
+    if (step.pitch != 0 && step.pitch * 8 == step.bits) {
+      mem.address = step.base + range.first_row * step.pitch;
       mem.rows = 1;
+      mem.row_bytes = static_cast<std::uint32_t>(range.rows * step.pitch);
+    }
+    const std::uint64_t instruction = std::uint64_t{step.lane_bytes} * kWarpLanes * warps;
+    if (step.lane_bytes != 0 && bytes % instruction == 0) {
+      mem.pattern = Pattern::kLanes;
+      mem.rows = static_cast<std::uint32_t>(bytes / instruction);
+      mem.row_pitch = static_cast<std::int64_t>(instruction);
       mem.lane_bytes = static_cast<std::uint8_t>(step.lane_bytes);
       mem.lane_pitch = static_cast<std::int32_t>(step.lane_bytes);
       mem.warp_pitch = std::int64_t{step.lane_bytes} * kWarpLanes;
@@ -145,6 +156,21 @@ class CtaProgramSource final : public TraceSource {
           static_cast<std::int64_t>(element),
           static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>((step.sweeps - 1) * element)));
     }
+  }
+
+  /// Words of a tile's row go to rows of their own; a tile with fewer rows than warps is taken as one request.
+  static void turn(const CtaStep& step, const Range& range, std::uint32_t warps, MemoryRef& mem) {
+    const std::uint64_t element = step.bits / 8;
+    mem.address = step.base + range.first_col * step.pitch + range.first_row * element;
+    mem.rows = static_cast<std::uint32_t>(range.cols);
+    mem.row_bytes = static_cast<std::uint32_t>(range.rows * element);
+    if (range.rows != warps || range.cols > kWarpLanes) return;
+    mem.pattern = Pattern::kLanes;
+    mem.rows = 1;
+    mem.lanes = static_cast<std::uint8_t>(range.cols);
+    mem.lane_bytes = static_cast<std::uint8_t>(element);
+    mem.lane_pitch = static_cast<std::int32_t>(step.pitch);
+    mem.warp_pitch = static_cast<std::int64_t>(element);
   }
 
   Launch launch_;
@@ -197,9 +223,9 @@ CtaStep access_step(MemDir dir, std::uint64_t base, std::uint32_t bits, std::uin
   return s;
 }
 
-CtaStep compute_step(const Arithmetic& work, std::uint32_t warps, bool waits) {
+CtaStep compute_step(const Arithmetic& work, std::uint32_t warps, bool waits, double clocks) {
   CtaStep s;
-  s.op = compute_operation(work, warps);
+  s.op = compute_operation(work, warps, clocks);
   s.op.pc = 2;
   s.waits = waits;
   return s;

@@ -80,14 +80,24 @@ struct GemmCtaConfig {
   /// The copies of a tile and their addresses come before its first multiply-add, as compilers leave them, and not
   /// among the multiply-adds.
   bool copies_first = false;
-  bool reads_c = false;            ///< beta != 0: C is read before it is written
-  bool stores_pieces = false;      ///< a warp stores 32 accesses side by side, which may be less than a row of the tile
+  bool reads_c = false;        ///< beta != 0: C is read before it is written
+  bool stores_pieces = false;  ///< a warp stores 32 accesses side by side, which may be less than a row of the tile
+  /// A warp stores its results in patches of so many bytes of a row, so far apart in time that a sector between two
+  /// goes out twice; 0 = it does not.
+  std::uint32_t store_patch_bytes = 0;
   std::uint32_t staged_bytes = 4;  ///< of an element of C in shared memory; 0 = stored from registers
   std::uint32_t store_pass_tenths =
       10;  ///< store instructions of a thread that each touch all of its sectors, in tenths
   /// 16-byte copies whose rows begin 16 B off a sector in shared memory every second row, as rows padded by 16 B do:
   /// both halves of a sector go to different ones, and such rows are delivered twice (recorded launches: 1.50 of all).
   bool odd_rows_twice = false;
+  /// 16-byte copies whose pieces are exchanged in shared memory by XOR with the row. Where a row begins 16 B off a
+  /// sector in global memory, the halves of its inner sectors part, and each is delivered for itself (recorded
+  /// launches: 6.0 sectors for 4.5 touched by rows of 128 B, 12 for 8.5 of 256 B).
+  bool exchanged_pieces = false;
+  /// cp.async beyond the matrix writes zeros: a wavefront for 128 B as counted (recorded launches of 16 rows: 118 more
+  /// for the 112 absent rows of a tile).
+  bool counts_zero_fills = false;
   std::uint32_t registers_per_thread = 0;  ///< 0 = estimated from the warp tile
   std::uint32_t smem_dynamic_bytes = 0;    ///< 0 = stages or epilogue staging, whichever is larger
   /// Grouped: where each group's rows of A and C begin, and behind the last where they end. problem.m is all rows,
@@ -152,6 +162,7 @@ struct GemmCtaPlan {
   [[nodiscard]] std::uint32_t overhead_per_k_tile(std::uint32_t k_steps) const;
   /// Whether half of the operand's rows are delivered twice.
   [[nodiscard]] bool delivers_twice(const OperandView& view) const;
+  [[nodiscard]] bool parts_sectors(const OperandView& view) const;  ///< of every second row, or of all
   /// Wavefronts of a stream and K tile that the profiler counts of fills.
   [[nodiscard]] std::uint32_t fill_wavefronts() const;
 };

@@ -159,7 +159,7 @@ class Planner {
     for (const auto& [view, load] :
          {std::pair(&plan_.addresses.a, &plan_.load_a), std::pair(&plan_.addresses.b, &plan_.load_b)}) {
       plan_.turned_wavefronts += plan_.through_registers ? 0 : turned_wavefronts(*view, load->pipe_work);
-      plan_.loads_per_tile += plan_.delivers_twice(*view) ? 1 : 0;
+      plan_.loads_per_tile += plan_.delivers_twice(*view) || plan_.parts_sectors(*view) ? 1 : 0;
     }
   }
 
@@ -278,8 +278,9 @@ class Planner {
     store.mem.row_pitch = plan_.addresses.c_pitch_bytes;
     // Rows that begin within a sector: neighbouring instructions both touch the sector between them.
     constexpr std::uint32_t kSectorBytes = 32;
-    const std::uint32_t piece = lane * 32;
-    const bool ragged = config().stores_pieces && plan_.addresses.c_pitch_bytes % kSectorBytes != 0;
+    const std::uint32_t patch = config().store_patch_bytes;
+    const std::uint32_t piece = patch > 0 ? patch : lane * 32;
+    const bool ragged = (config().stores_pieces || patch > 0) && plan_.addresses.c_pitch_bytes % kSectorBytes != 0;
     if (ragged && piece < config().tile_n * c_bytes) plan_.store_piece_bytes = piece;
 
     Operation& load = plan_.load_c = store;
@@ -361,6 +362,12 @@ bool GemmCtaPlan::delivers_twice(const OperandView& view) const {
   constexpr std::uint32_t kWideCopy = 16;
   const std::uint32_t widest = std::min(config.access_limit_bytes, access_bytes(view.pitch_bytes));
   return config.odd_rows_twice && !through_registers && !view.k_contiguous && widest == kWideCopy;
+}
+
+bool GemmCtaPlan::parts_sectors(const OperandView& view) const {
+  constexpr std::uint32_t kWideCopy = 16, kSectorBytes = 32;
+  const bool wide = std::min(config.access_limit_bytes, access_bytes(view.pitch_bytes)) == kWideCopy;
+  return config.exchanged_pieces && !through_registers && wide && view.pitch_bytes % kSectorBytes == kWideCopy;
 }
 
 void lead_with(std::uint32_t instructions, GemmCtaPlan& plan) {

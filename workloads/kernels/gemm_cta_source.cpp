@@ -51,7 +51,8 @@ class GemmCtaSource final : public TraceSource {
 
  private:
   static constexpr std::uint32_t kMostPerStep = 16;
-  static constexpr std::uint32_t kPartPcs = 128;    ///< more than the other operations' pcs
+  static constexpr std::uint32_t kPartPcs = 128;  ///< more than the other operations' pcs
+  static constexpr std::uint32_t kWavefrontBytes = 128;
   static constexpr std::uint32_t kLeaveInsts = 24;  ///< of a CTA that finds its tile beyond C
 
   std::uint32_t step(const StreamId& id, State& state, Operation* out) const {
@@ -185,6 +186,17 @@ class GemmCtaSource final : public TraceSource {
     op.mem.oob_bytes = 0;
   }
 
+  /// Of a box of rows, the sectors inside those that begin 16 B off one.
+  static void inner_sectors(MemoryRef& mem) {
+    constexpr std::uint32_t kSectorBytes = 32, kPieceBytes = 16;
+    const std::uint32_t first = mem.address % kSectorBytes == 0 ? 1 : 0;
+    const bool some = mem.rows > first && mem.row_bytes > kSectorBytes;
+    mem.address += first * static_cast<std::uint64_t>(mem.row_pitch) + kPieceBytes;
+    mem.row_bytes = some ? mem.row_bytes - kSectorBytes : 0;
+    mem.rows = some ? (mem.rows - first + 1) / 2 : 0;
+    mem.row_pitch *= 2;
+  }
+
   /// One operand's loads of `tiles` K tiles; returns how many operations they take.
   std::uint32_t load_operand(const StreamId& id, const State& state, bool of_a, std::uint32_t tiles,
                              Operation* out) const {
@@ -193,11 +205,21 @@ class GemmCtaSource final : public TraceSource {
     const auto end = of_a ? state.row_end : static_cast<std::uint32_t>(view.extent);
     load_share(id, state, view, end, of_a ? state.row0 : state.col0, of_a ? plan_.config.tile_m : plan_.config.tile_n,
                tiles, out[0]);
-    if (!plan_.delivers_twice(view)) {
+    if (plan_.config.counts_zero_fills) {
+      const std::uint64_t copied = std::uint64_t{out[0].mem.rows} * out[0].mem.row_bytes;
+      const auto wavefronts = static_cast<std::uint32_t>(ceil_div(copied, std::uint64_t{kWavefrontBytes}));
+      out[0].smem_read_wavefronts += out[0].smem_write_wavefronts - std::min(wavefronts, out[0].smem_write_wavefronts);
+    }
+    if (!plan_.delivers_twice(view) && !plan_.parts_sectors(view)) {
       return 1;
     }
     Operation& again = out[1] = out[0];
     again.issue_slots = again.pipe_work = again.warp_insts = again.smem_write_wavefronts = 0;
+    again.smem_read_wavefronts = 0;
+    if (plan_.parts_sectors(view)) {
+      inner_sectors(again.mem);
+      return 2;
+    }
     again.mem.address += static_cast<std::uint64_t>(again.mem.row_pitch);
     again.mem.row_pitch *= 2;
     again.mem.rows /= 2;
@@ -359,9 +381,9 @@ class GemmCtaSource final : public TraceSource {
     const auto pieces = static_cast<std::uint32_t>(ceil_div(columns, piece));
     Operation& merged = out[n - 1];
     Operation whole = merged;
-    merged.mem.rows /= 2;
-    merged.issue_slots = merged.pipe_work = whole.pipe_work / 2;
-    merged.warp_insts = whole.warp_insts / 2;
+    merged.mem.rows = plan_.config.store_patch_bytes > 0 ? 0 : merged.mem.rows / 2;
+    merged.issue_slots = merged.pipe_work = plan_.config.store_patch_bytes > 0 ? 0 : whole.pipe_work / 2;
+    merged.warp_insts = plan_.config.store_patch_bytes > 0 ? 0 : whole.warp_insts / 2;
     whole.mem.rows -= merged.mem.rows;
     whole.mem.address += merged.mem.rows * static_cast<std::uint64_t>(whole.mem.row_pitch);
     whole.pipe_work -= merged.pipe_work;

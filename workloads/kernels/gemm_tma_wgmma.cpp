@@ -9,6 +9,11 @@ namespace strata {
 
 namespace {
 
+constexpr std::uint32_t kSectorBytes = 32;
+constexpr std::uint32_t kReadsOfBox = 4;  ///< sectors of a row of it
+constexpr std::uint32_t kInstsOfWord =
+    1;  ///< beside its load: bounds and products are executed where C is not read, too
+
 enum Life : std::uint32_t { kStart, kJoin, kTileBegin, kMainLoop, kTurn, kEpilogue, kDrain, kEnded };
 
 /// Cursor of either role: exactly the 64 bytes of StreamCursor, all zero at the start.
@@ -272,8 +277,37 @@ class GemmTmaSource final : public TraceSource {
     return 1;
   }
 
+  /// A sector of each of a box's rows of C, waited for: four words of a thread, which the compiler moves across as many
+  /// stores to shared memory and no more.
+  std::uint32_t read_c(const GemmTmaPlan::StoreBox& box, State& state, std::uint32_t step, Operation* out) const {
+    const GemmProblem& p = plan_.config.problem;
+    const std::uint32_t bytes = plan_.addresses.c_element_bytes;
+    const std::uint32_t width = kSectorBytes / bytes;
+    const std::int64_t row = std::int64_t{state.row0} + box.row;
+    const std::int64_t col = std::int64_t{state.col0} + box.col + step * width;
+    Operation& load = out[0] = plan_.read_c;
+    if (row < p.m && col < p.n && step * width < box.cols) {
+      load.mem.address = plan_.addresses.c_base +
+                         static_cast<std::uint64_t>(row * plan_.addresses.c_pitch_bytes + col * std::int64_t{bytes});
+      load.mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(box.rows, p.m - row));
+      load.mem.row_bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(width, p.n - col)) * bytes;
+    }
+    Operation& wait = out[1] = Operation{};
+    wait.kind = OpKind::kNop;
+    wait.pc = 7;
+    wait.issue_slots = kInstsOfWord * plan_.read_c.issue_slots;
+    wait.warp_insts = 4 * wait.issue_slots;
+    wait.waits[0] = {TokenClass::kScoreboard, 1, state.staged * kReadsOfBox + step + 1};
+    return 2;
+  }
+
   std::uint32_t epilogue(const StreamId& id, State& state, Operation* out) const {
     const std::vector<GemmTmaPlan::StoreBox>& boxes = plan_.store_boxes[id.stream - 1];
+    if (plan_.config.reads_c) {
+      const std::uint32_t step = state.box % (kReadsOfBox + 1);
+      if (step < kReadsOfBox) return read_c(boxes[state.box++ / (kReadsOfBox + 1)], state, step, out);
+      state.box /= kReadsOfBox + 1;
+    }
     const GemmTmaPlan::StoreBox& box = boxes[state.box];
     const GemmProblem& p = plan_.config.problem;
     Operation& stage = out[0] = plan_.stage_c;
@@ -301,6 +335,8 @@ class GemmTmaSource final : public TraceSource {
     if (++state.box == boxes.size()) {
       stage.ends_piece = true;
       end_tile(state);
+    } else if (plan_.config.reads_c) {
+      state.box *= kReadsOfBox + 1;
     }
     return n;
   }

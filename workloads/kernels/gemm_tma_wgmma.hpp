@@ -54,6 +54,7 @@ struct GemmTmaCosts {
   std::uint32_t ping_pong_barrier_wavefronts = 1;
   std::uint32_t cooperative_barrier_wavefronts = 5;
   std::uint32_t epilogue_conflict_ways = 1;  ///< bank conflicts of the epilogue's staging
+  std::uint32_t box_wavefronts = 0;          ///< counted for each of its boxes beside what is staged
   /// Epilogue staging of one consumer warpgroup: one box of 64 x 64 bf16. Boxes are at most 128 B wide: stored
   /// sectors of 168-wide tiles are those of 64 + 64 + 40 columns.
   static constexpr std::uint32_t kStagingBytes = 8192;
@@ -80,6 +81,7 @@ struct GemmTmaConfig {
   std::uint32_t num_clusters = 0;  ///< 0 = as many as are resident at once, at most one per cluster tile
   std::uint32_t registers_per_thread = 168;
   std::uint32_t smem_dynamic_bytes = 0;  ///< 0 = stages + epilogue staging + barriers
+  bool reads_c = false;                  ///< C is added to the results, read a word at a time where they leave
   bool promote_fp8 = true;               ///< fp8: add each K tile's accumulators to fp32 registers
 
   GemmTmaCosts costs;

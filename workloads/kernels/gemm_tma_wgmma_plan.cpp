@@ -179,10 +179,19 @@ void GemmTmaPlan::plan_templates() {
   promote.pipe_work = accumulators;
   promote.warp_insts = 4 * accumulators;
 
+  read_c.kind = OpKind::kMemory;
+  read_c.pc = 7;
+  read_c.pipe = Pipe::kLsu;
+  read_c.issue_slots = read_c.pipe_work = 4;  // a word of a thread each: two make a sector, rows lie eight apart
+  read_c.warp_insts = 4 * read_c.issue_slots;
+  read_c.completes[0] = {TokenClass::kScoreboard, 1, SignalAt::kDataVisible, 1, 0};
+  read_c.mem.row_pitch = addresses.c_pitch_bytes;
+
   stage_c.kind = OpKind::kShared;
   stage_c.pc = 5;
   stage_c.pipe = Pipe::kAlu;
   stage_c.dependent_latency = 6;
+  stage_c.smem_read_wavefronts = config.costs.box_wavefronts;
   stage_c.waits[0] = {TokenClass::kAsyncGroup, 1, 0};
   stage_c.waits[1] = {TokenClass::kAsyncGroup, 2, 0};
   stage_c.completes[0] = {TokenClass::kScoreboard, 0, SignalAt::kDataVisible, 1, 0};

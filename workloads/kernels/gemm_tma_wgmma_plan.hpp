@@ -80,6 +80,7 @@ class GemmTmaPlan {
   Operation load_b;
   Operation mma;
   Operation promote;
+  Operation read_c;
   Operation stage_c;
   Operation store_c;
   Launch launch;

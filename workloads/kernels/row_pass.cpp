@@ -75,32 +75,45 @@ Arithmetic write_cost(const RowPassConfig& c) {
   return bf16 ? Arithmetic{.fma = 16, .alu = 18.25, .other = 2.25} : Arithmetic{.fma = 24, .alu = 6.25, .other = 2.25};
 }
 
-/// Instructions of a warp beside the phases: set-up, remainders of the unrolled loops, reductions. From the calibration
-/// launches, whose totals less the phases are 205 to 214 (softmax), 206 to 226 (layer norm), 154 to 179 (RMS norm) and
-/// 156 (three passes).
-double fixed_cost(const RowPassConfig& c) {
-  if (!c.in_shared) return 156;
+/// Instructions of a warp beside the phases, from recorded launches, whose totals less the phases they are: set-up and
+/// reductions; entering the unrolled loops; a trip that is left over before them, beyond one inside them.
+struct Beside {
+  double setup, unrolled, left_over;
+};
+Beside beside(const RowPassConfig& c) {
+  const bool words = c.vector == 1;
+  const bool narrow = c.type != DataType::kFp32;
+  if (!c.in_shared) return narrow ? Beside{151, 0, 17} : Beside{152, 0, 0};
   switch (c.kind) {
     case RowPassKind::kSoftmax:
-      return 208;
+      if (words) return {192, 20, 26};
+      return narrow ? Beside{185, -12, 8.5} : Beside{184, 20, 0};
     case RowPassKind::kLayerNorm:
-      return 215;
+      if (words) return {200, 34, 30};
+      return narrow ? Beside{172, 34, 32} : Beside{200, 34, 30};
     case RowPassKind::kRmsNorm:
       break;
   }
-  return 168;
+  if (words) return {162, 20, 25};
+  return narrow ? Beside{135, 8, 21} : Beside{158, 10, 20};
 }
 
-/// Beside them, where single words are read: trips that the loops, unrolled by four and sixteen, leave over take 25
-/// (RMS norm), 30 (layer norm) or 26 (softmax) instructions more than trips inside the unrolled loops (compiled code).
-double left_over_cost(const RowPassConfig& c) {
-  constexpr std::uint64_t kUnroll = 4;
-  if (c.vector != 1 || !c.in_shared) return 0;
-  const double trip = c.kind == RowPassKind::kRmsNorm ? 25 : (c.kind == RowPassKind::kLayerNorm ? 30 : 26);
-  return trip * static_cast<double>(c.cols / kThreads % kUnroll);
+/// Clocks of a warp alone per instruction: fixed stall counts in the control bits of the unrolled loops.
+double read_clocks(const RowPassConfig& c) {
+  if (c.residual) return 2.4;
+  return c.type == DataType::kFp32 ? 3.4 : 1.9;
 }
+double first_clocks(const RowPassConfig& c) { return !c.in_shared && c.type != DataType::kFp32 ? 2.2 : 3.2; }
+double second_clocks(const RowPassConfig& c) {
+  if (c.kind != RowPassKind::kSoftmax) return 2.0;
+  return c.vector == 1 ? 2.3 : 1.5;
+}
+double write_clocks(const RowPassConfig& c) { return c.vector == 1 ? 2.4 : 1.8; }
 
-constexpr double kEveryWarp = 110;  ///< of these, what warps without columns take too: set-up and reductions
+constexpr double kEveryWarp = 55;    ///< of these, what warps without columns take too
+constexpr std::uint32_t kGroup = 4;  ///< trips of an unrolled loop whose loads are in flight together
+/// Where single words are read, the widest of the unrolled loops.
+constexpr std::uint32_t kWordGroup = 16;
 
 /// Shared-memory wavefronts of a warp for one vector of each lane. Lanes are a vector apart: 16-byte accesses of eight
 /// words a lane meet in pairs, single words meet as often as a vector has words.
@@ -136,11 +149,12 @@ class Planner {
     setup.whole = true;
     setup.op.smem_read_wavefronts = kWarps;
     setup.op.tensor_insts = kWarps * (c_.kind == RowPassKind::kSoftmax ? c_.vector % 8 / 4 : 2);  // wide multiplies
-    const double rest = fixed_cost(c_) - kEveryWarp + left_over_cost(c_);
-    once({setup, compute_step(Arithmetic{.other = rest}, kWarps, false)});
+    CtaStep rest = compute_step(rest_of_warp(), kWarps, false);
+    rest.whole = true;  // an average of all warps
+    once({setup, rest});
     if (c_.in_shared) read_row();
-    if (c_.kind != RowPassKind::kRmsNorm) phase(first_cost(c_), false);
-    phase(second_cost(c_), c_.kind == RowPassKind::kSoftmax && c_.in_shared);
+    if (c_.kind != RowPassKind::kRmsNorm) phase(first_cost(c_), first_clocks(c_), false);
+    phase(second_cost(c_), second_clocks(c_), c_.kind == RowPassKind::kSoftmax && c_.in_shared);
     write_row();
     return std::move(program_);
   }
@@ -169,13 +183,42 @@ class Planner {
     l.work.fp32_flops = 6.0 * static_cast<double>(c_.rows * c_.cols);
   }
 
-  [[nodiscard]] CtaStep access(MemDir dir, std::uint64_t base, bool rows) const {
-    CtaStep step = access_step(dir, base, bits_, rows ? c_.cols * bits_ / 8 : 0, 1, kWarps);
+  [[nodiscard]] CtaStep access(MemDir dir, std::uint64_t base, bool rows, std::uint32_t trips = 1) const {
+    CtaStep step = access_step(dir, base, bits_, rows ? c_.cols * bits_ / 8 : 0, trips, kWarps);
     constexpr std::uint32_t kWavefrontBytes = 128;
-    step.op.pipe_work = std::max(1U, c_.vector * bits_ / 8 * kWarpLanes / kWavefrontBytes);
+    step.op.pipe_work = trips * std::max(1U, c_.vector * bits_ / 8 * kWarpLanes / kWavefrontBytes);
     constexpr std::uint64_t kSectorBytes = 32;
     if (c_.cols * bits_ / 8 % kSectorBytes != 0) step.lane_bytes = c_.vector * bits_ / 8;
     return step;
+  }
+
+  /// What a warp executes beside its trips, on average. A warp whose last lanes take a trip less than its first goes
+  /// through the loops twice, and the others wait for it.
+  [[nodiscard]] Arithmetic rest_of_warp() const {
+    const Beside cost = beside(c_);
+    const std::uint64_t warp_cols = std::uint64_t{kWarpLanes} * c_.vector;
+    const auto of_trips = [&](std::uint64_t trips) {
+      return (trips >= kGroup ? cost.unrolled : 0) + cost.left_over * static_cast<double>(trips % kGroup);
+    };
+    double sum = 0, twice = 0;
+    for (std::uint64_t warp = 0; warp < kWarps; ++warp) {
+      const std::uint64_t before = warp * warp_cols;
+      const std::uint64_t most = c_.cols > before ? (c_.cols - before + tile_.cols - 1) / tile_.cols : 0;
+      if (most > 0) sum += cost.setup - kEveryWarp + of_trips(most);
+      const std::uint64_t last_lane = before + warp_cols - c_.vector;
+      const std::uint64_t least = c_.cols > last_lane ? (c_.cols - last_lane + tile_.cols - 1) / tile_.cols : 0;
+      if (least < most && least > 0) twice = of_trips(least) + static_cast<double>(least) * trip_instructions();
+    }
+    return Arithmetic{.other = (sum + twice) / kWarps, .chain = issue_chain(sum / kWarps + twice)};
+  }
+
+  /// Of all phases, accesses to global memory included.
+  [[nodiscard]] double trip_instructions() const {
+    double all = second_cost(c_).total() + write_cost(c_).total() + 1;
+    if (c_.in_shared) all += read_cost(c_).total() + 1;
+    if (c_.kind != RowPassKind::kRmsNorm) all += first_cost(c_).total();
+    if (!c_.in_shared) all += 3;
+    return all + (c_.residual ? 2 : 0) + (gain_ != 0 ? 1 : 0) + (shift_ != 0 ? 1 : 0);
   }
 
   /// One walk over the row.
@@ -190,10 +233,32 @@ class Planner {
     walk(std::move(steps));
     program_.loops.back().trips = 1;
   }
+  /// The same for loops that load and store nothing: what the unrolled ones leave over goes first, trip by trip, then
+  /// groups whose loads are all issued before the first is waited for. `steps_of` plans a group of so many trips.
+  template <typename StepsOf>
+  void walk_in_groups(const StepsOf& steps_of) {
+    std::uint32_t done = 0;
+    const auto add = [&](std::uint32_t group, std::uint32_t times) {
+      if (times == 0) return;
+      CtaLoop loop;
+      loop.tile = tile_;
+      loop.tile.from_col = done * tile_.cols;
+      loop.tile.cols = group * tile_.cols;
+      loop.trips = times;
+      loop.steps = steps_of(group);
+      program_.loops.push_back(std::move(loop));
+      done += group * times;
+    };
+    add(1, trips_ % kGroup);
+    for (std::uint32_t group = c_.vector == 1 ? kWordGroup : kGroup; group >= kGroup; group /= 2) {
+      add(group, (trips_ - done) / group);
+    }
+  }
 
   /// Arithmetic of a walk, with `read` and `written` wavefronts of shared memory a warp and vector. Both take the LSU's
   /// one data path, as global accesses do.
-  [[nodiscard]] static std::vector<CtaStep> work(const Arithmetic& cost, bool waits, double read, double written) {
+  [[nodiscard]] static std::vector<CtaStep> work(const Arithmetic& cost, double clocks, bool waits, double read,
+                                                 double written) {
     std::vector<CtaStep> steps;
     if (read + written > 0) {
       CtaStep& ports = steps.emplace_back(compute_step(Arithmetic{}, kWarps, waits));
@@ -202,7 +267,7 @@ class Planner {
       ports.op.smem_read_wavefronts = rounded(read * kWarps);
       ports.op.smem_write_wavefronts = rounded(written * kWarps);
     }
-    steps.push_back(compute_step(cost, kWarps, waits));
+    steps.push_back(compute_step(cost, kWarps, waits, clocks));
     return steps;
   }
 
@@ -214,30 +279,50 @@ class Planner {
     return (unrolled * word_wavefronts(c_) + (trips_ - unrolled) * wide_wavefronts(c_)) / trips_;
   }
 
-  /// Unrolled loops issue their loads together, so that a walk's loads come before its arithmetic.
-  void read_row() {
-    std::vector<CtaStep> loads = {access(MemDir::kLoad, x_, true)};
-    if (c_.residual) loads.push_back(access(MemDir::kLoad, residual_, true));
-    walk(loads);
-    walk(work(read_cost(c_), true, 0, wide_wavefronts(c_)));
-    if (c_.residual) walk({access(MemDir::kStore, sum_, true)});
+  static void append(std::vector<CtaStep>& steps, std::vector<CtaStep> more) {
+    steps.insert(steps.end(), more.begin(), more.end());
   }
 
-  void phase(const Arithmetic& cost, bool writes_back) {
-    if (!c_.in_shared) walk({access(MemDir::kLoad, x_, true)});
-    const double read = c_.in_shared ? (writes_back ? exponential_wavefronts() : wide_wavefronts(c_)) : 0;
-    walk(work(cost, !c_.in_shared, read, writes_back ? read : 0));
+  /// With a residual each trip stores its sum before the next loads, since the compiler cannot exclude that they
+  /// overlap; the same goes for write_row().
+  void read_row() {
+    if (!c_.residual) {
+      walk_in_groups([&](std::uint32_t trips) {
+        std::vector<CtaStep> steps = {access(MemDir::kLoad, x_, true, trips)};
+        append(steps,
+               work(static_cast<double>(trips) * read_cost(c_), read_clocks(c_), true, 0, trips * wide_wavefronts(c_)));
+        return steps;
+      });
+      return;
+    }
+    std::vector<CtaStep> steps = {access(MemDir::kLoad, x_, true), access(MemDir::kLoad, residual_, true)};
+    append(steps, work(read_cost(c_), read_clocks(c_), true, 0, wide_wavefronts(c_)));
+    steps.push_back(access(MemDir::kStore, sum_, true));
+    walk(std::move(steps));
+  }
+
+  void phase(const Arithmetic& cost, double clocks, bool writes_back) {
+    if (c_.in_shared) {
+      const double wavefronts = writes_back ? exponential_wavefronts() : wide_wavefronts(c_);
+      walk(work(cost, clocks, false, wavefronts, writes_back ? wavefronts : 0));
+    } else {
+      walk_in_groups([&](std::uint32_t trips) {
+        std::vector<CtaStep> steps = {access(MemDir::kLoad, x_, true, trips)};
+        append(steps, work(static_cast<double>(trips) * cost, clocks, true, 0, 0));
+        return steps;
+      });
+    }
     once({reduction()});
   }
 
   void write_row() {
-    std::vector<CtaStep> loads;
-    if (!c_.in_shared) loads.push_back(access(MemDir::kLoad, x_, true));
-    if (gain_ != 0) loads.push_back(access(MemDir::kLoad, gain_, false));
-    if (shift_ != 0) loads.push_back(access(MemDir::kLoad, shift_, false));
-    if (!loads.empty()) walk(loads);
-    walk(work(write_cost(c_), !loads.empty(), c_.in_shared ? wide_wavefronts(c_) : 0, 0));
-    walk({access(MemDir::kStore, y_, true)});
+    std::vector<CtaStep> steps;
+    if (!c_.in_shared) steps.push_back(access(MemDir::kLoad, x_, true));
+    if (gain_ != 0) steps.push_back(access(MemDir::kLoad, gain_, false));
+    if (shift_ != 0) steps.push_back(access(MemDir::kLoad, shift_, false));
+    append(steps, work(write_cost(c_), write_clocks(c_), !steps.empty(), c_.in_shared ? wide_wavefronts(c_) : 0, 0));
+    steps.push_back(access(MemDir::kStore, y_, true));
+    walk(std::move(steps));
   }
 
   RowPassConfig c_;

@@ -13,25 +13,36 @@ constexpr std::uint32_t kSide = 32;
 constexpr std::uint32_t kWarps = 8;
 constexpr std::uint32_t kBits = 32;
 constexpr std::uint32_t kRowsOfWarp = kSide / kWarps;
-/// Sectors hold eight words: eight stores of a column each touch all sectors of a tile that is stored word by word.
-constexpr std::uint32_t kWordsOfSector = 8;
+constexpr std::uint32_t kBothWays = 2;  ///< loops over a warp's rows: in, and out of shared memory
 
-/// Warp instructions of a whole tile beside its accesses; compiled code (CUDA 13.0, sm_90a) and the calibration
-/// launches: 115 in all for naive, 262 for swizzled.
-double instructions(TransposeWay way) {
+/// Warp instructions of a whole tile, its accesses among them, and of them those of one row of a warp on its way in
+/// (and out again, where a tile waits in shared memory): recorded launches and compiled code (CUDA 13.0, sm_90a). Warps
+/// without rows in range execute them too, under false predicates.
+struct Instructions {
+  double all, of_row;
+  double thread_reads;   ///< S2R of thread indices, a wavefront each
+  double clocks_of_row;  ///< that a warp alone takes for each instruction of a row's way in: fixed stall counts
+};
+Instructions instructions(TransposeWay way) {
   switch (way) {
     case TransposeWay::kCopy:
-      return 113;
+      return {120, 21, 2, 2.9};
     case TransposeWay::kNaive:
-      return 107;
+      return {115, 18.5, 2, 3.0};
     case TransposeWay::kSwizzled:
-      return 246;
+      return {262, 24, 2, 3.1};
     case TransposeWay::kTile:
     case TransposeWay::kPadded:
       break;
   }
-  return 220;
+  return {221, 17.5, 4, 2.1};
 }
+
+bool through_shared(TransposeWay way) { return way != TransposeWay::kCopy && way != TransposeWay::kNaive; }
+
+/// Copies that store each element before they load the next, since the compiler cannot exclude that they overlap, and
+/// the swizzled tile, whose loads it leaves behind branches, wait for memory row by row.
+bool row_by_row(TransposeWay way) { return way != TransposeWay::kTile && way != TransposeWay::kPadded; }
 
 CtaTile tile_of(std::uint64_t rows, std::uint64_t cols, CtaAxis row_axis, CtaAxis col_axis) {
   CtaTile t;
@@ -45,22 +56,23 @@ CtaTile tile_of(std::uint64_t rows, std::uint64_t cols, CtaAxis row_axis, CtaAxi
   return t;
 }
 
+/// Arithmetic that every warp executes.
+CtaStep integer_step(double count, bool waits, double clocks = 0) {
+  CtaStep step = compute_step(Arithmetic{.fma = count * 0.4, .alu = count * 0.6}, kWarps, waits, clocks);
+  step.whole = true;
+  return step;
+}
+
+/// A tile's way through shared memory, both directions.
 CtaStep turn(TransposeWay way) {
-  const bool shared = way != TransposeWay::kCopy && way != TransposeWay::kNaive;
-  const double rest = instructions(way) / 2;
-  Arithmetic work{.fma = rest * 0.4, .alu = rest * 0.6};
-  if (shared) {
-    work.other = 2 * kRowsOfWarp;
-    work.chain = barrier_steps(kWarps) + 2 * kSharedSteps;
-  }
+  Arithmetic work{.other = 2 * kRowsOfWarp};
+  work.chain = barrier_steps(kWarps) + 2 * kSharedSteps;
   CtaStep step = compute_step(work, kWarps);
-  if (shared) {
-    step.op.smem_write_wavefronts = kSide;
-    step.op.smem_read_wavefronts = way == TransposeWay::kTile ? kSide * kSide : kSide;
-    step.op.smem_conflicts = step.op.smem_read_wavefronts - kSide;
-    step.op.pipe = Pipe::kLsu;  // one data path for tiles and for global accesses
-    step.op.pipe_work = (step.op.smem_read_wavefronts + step.op.smem_write_wavefronts) / kWarps;
-  }
+  step.op.smem_write_wavefronts = kSide;
+  step.op.smem_read_wavefronts = way == TransposeWay::kTile ? kSide * kSide : kSide;
+  step.op.smem_conflicts = step.op.smem_read_wavefronts - kSide;
+  step.op.pipe = Pipe::kLsu;  // one data path for tiles and for global accesses
+  step.op.pipe_work = (step.op.smem_read_wavefronts + step.op.smem_write_wavefronts) / kWarps;
   return step;
 }
 
@@ -74,34 +86,46 @@ CtaProgram program_of(const TransposeConfig& c) {
                 static_cast<std::uint32_t>((c.rows + kSide - 1) / kSide), 1};
   l.block = Dim3{kSide, kWarps, 1};
   l.registers_per_thread = c.registers;
-  l.smem_static_bytes =
-      c.way == TransposeWay::kCopy || c.way == TransposeWay::kNaive ? 0 : kSide * (kSide + 1) * kBits / 8;
+  l.smem_static_bytes = through_shared(c.way) ? kSide * (kSide + 1) * kBits / 8 : 0;
   const std::uint64_t bytes = c.rows * c.cols * kBits / 8;
   const std::uint64_t x = add_buffer(l, "input", bytes);
   const std::uint64_t y = add_buffer(l, "output", bytes);
   l.work.compulsory_read_bytes = l.work.compulsory_write_bytes = static_cast<double>(bytes);
 
+  const Instructions cost = instructions(c.way);
+  const double rows_cost = cost.of_row * kRowsOfWarp * (through_shared(c.way) ? kBothWays : 1);
+  CtaLoop begin;
+  begin.tile = tile_of(c.rows, c.cols, CtaAxis::kY, CtaAxis::kX);
+  begin.steps = {integer_step(cost.all - rows_cost, false)};
+  begin.steps[0].op.smem_read_wavefronts = rounded(cost.thread_reads * kWarps);
+
+  const std::uint64_t in_pitch = c.cols * kBits / 8;
+  const std::uint64_t out_pitch = (c.way == TransposeWay::kCopy ? c.cols : c.rows) * kBits / 8;
   CtaLoop in;
-  in.tile = tile_of(c.rows, c.cols, CtaAxis::kY, CtaAxis::kX);
-  const double setup = instructions(c.way) / 2;
-  CtaStep first = compute_step(Arithmetic{.fma = setup * 0.4, .alu = setup * 0.4, .other = setup * 0.2}, kWarps, false);
-  first.op.smem_read_wavefronts = 2 * kWarps;
-  in.steps = {first, access_step(MemDir::kLoad, x, kBits, c.cols * kBits / 8, kRowsOfWarp, kWarps), turn(c.way)};
-  CtaLoop out;
-  const bool turned = c.way != TransposeWay::kCopy;
-  out.tile = turned ? tile_of(c.cols, c.rows, CtaAxis::kX, CtaAxis::kY) : in.tile;
-  const std::uint64_t pitch = (turned ? c.rows : c.cols) * kBits / 8;
-  const std::uint32_t passes = c.way == TransposeWay::kNaive ? kWordsOfSector : 1;
-  for (std::uint32_t pass = 0; pass < passes; ++pass) {
-    const double stores = static_cast<double>(kRowsOfWarp) / passes;
-    out.steps.push_back(access_step(MemDir::kStore, y, kBits, pitch, stores, kWarps));
-    if (c.way == TransposeWay::kNaive) {  // the lanes of a store are a row each
-      MemoryRef& mem = out.steps.back().op.mem;
-      mem.lane_bytes = kBits / 8;
-      mem.lane_pitch = kSide * kBits / 8;
-    }
+  in.tile = begin.tile;
+  const std::uint32_t trips = row_by_row(c.way) ? kRowsOfWarp : 1;
+  const double rows_of_trip = static_cast<double>(kRowsOfWarp) / trips;
+  if (trips > 1) {  // rows 8 apart, in tiles of 32
+    in.trips = trips;
+    in.tile.rows = kWarps;
+    in.tile.trip_rows = kWarps;
+    in.tile.row_parts = kRowsOfWarp;
   }
-  p.loops = {in, out};
+  constexpr double kAccesses = 2;  // of a row: a load, and a store of memory or of shared memory
+  in.steps = {access_step(MemDir::kLoad, x, kBits, in_pitch, rows_of_trip, kWarps),
+              integer_step((cost.of_row - kAccesses) * rows_of_trip, true, cost.clocks_of_row)};
+  if (!through_shared(c.way)) {
+    in.steps.push_back(access_step(MemDir::kStore, y, kBits, out_pitch, 1, kWarps));
+    in.steps.back().turned = c.way == TransposeWay::kNaive;
+    p.loops = {begin, in};
+    return p;
+  }
+  CtaLoop out;
+  out.tile = tile_of(c.cols, c.rows, CtaAxis::kX, CtaAxis::kY);
+  constexpr double kClocksOut = 2.7;
+  out.steps = {turn(c.way), integer_step((cost.of_row - kAccesses) * kRowsOfWarp, false, kClocksOut),
+               access_step(MemDir::kStore, y, kBits, out_pitch, kRowsOfWarp, kWarps)};
+  p.loops = {begin, in, out};
   return p;
 }
 

@@ -129,7 +129,9 @@ void take_groups(const LaunchRow& row, const TargetFacts& target, GemmCtaConfig&
 }
 
 BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
-  constexpr ByLayout kWhole{294, 301, 273, 309}, kPart{296, 300, 280, 304};
+  // Recorded launches of two depths, whose difference is the loop's and whose rest is what else a tile takes.
+  constexpr ByLayout kWhole{294, 311, 273, 318}, kPart{301, 308, 286, 317}, kWholeRest{587, 494, 537, 578};
+  constexpr std::uint32_t kGrouped = 286, kPartRest = 447, kGroupedRest = 413, kReadC = 337;
   const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
   GemmMmaSyncConfig c;
   take_plain_grid(name.grouped ? without_groups(row) : row, name, name.type, c);
@@ -145,13 +147,17 @@ BuiltKernel make_mma(const LaunchRow& row, const TargetFacts& target) {
   }
   c.staged_bytes = name.split_k ? 0 : 2;
   constexpr std::uint32_t kMultiplies = 64, kReads = 24, kCopies = 8, kBarrier = 1;
-  c.costs.per_k_tile = (name.split_k ? kPart : kWhole).of(c.problem) - kMultiplies - kReads - kCopies - kBarrier;
+  const std::uint32_t loop = name.grouped ? kGrouped : (name.split_k ? kPart : kWhole).of(c.problem);
+  c.costs.per_k_tile = loop - kMultiplies - kReads - kCopies - kBarrier;
   c.costs.per_k_step = 0;
   c.costs.per_load_tenths = 0;
-  // 587 and 576 beside the K tiles in the calibration launches: two K tiles' copies, then per result a multiply, half a
-  // conversion and half a store; without conversion and shared memory where fp32 parts are stored.
-  c.costs.prologue = 270;
+  // Per result a multiply, half a conversion and half a store; the rest before the loop: two K tiles' copies.
   c.costs.per_element_tenths = 49;
+  constexpr std::uint32_t kResults = 64, kEpilogue = 49 * kResults / 10;
+  const std::uint32_t rest = name.grouped ? kGroupedRest : (name.split_k ? kPartRest : kWholeRest.of(c.problem));
+  c.costs.prologue = rest - kEpilogue + (c.reads_c ? kReadC : 0);
+  c.exchanged_pieces = true;
+  c.counts_zero_fills = true;
   BuiltKernel built = built_from(make_gemm_mma_sync(c, target), describe_gemm_mma_sync(c), row, name);
   return built;
 }
@@ -192,10 +198,13 @@ BuiltKernel make_wmma(const LaunchRow& row, const TargetFacts& target) {
   c.copy = GemmCopy::kRegisters;
   c.store_pass_tenths = name.type == DataType::kInt8 ? 20 : 10;  // eight words a lane, 16 B at a time
   c.k_contiguous_ways = 2;
+  if (c.problem.output != DataType::kInt32) c.store_patch_bytes = 32;  // 16 results of a row
   take_fragments(c);
-  // 600 to 670 beside the K tiles in the calibration launches; a patch of 16 x 16 results goes through shared memory.
-  c.costs.prologue = 200;
-  c.costs.per_element_tenths = 65;
+  // 620 to 670 beside the K tiles in recorded launches, 203 to 305 where sums of integers are stored as they are; a
+  // patch of 16 x 16 results goes through shared memory.
+  const bool integers = name.type == DataType::kInt8;
+  c.costs.prologue = integers ? ByLayout{73, 43, 145, 116}.of(c.problem) : 180;
+  c.costs.per_element_tenths = integers ? 20 : 65;
   if (c.registers_per_thread == 0) c.registers_per_thread = 128;
   return built_from(make_gemm_wmma(c, target), describe_gemm_cta(c), row, name);
 }
@@ -223,20 +232,26 @@ BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
   c.num_clusters = row.grid ? static_cast<std::uint32_t>(row.grid->count() / c.cluster_size()) : 0;
   c.registers_per_thread = row.registers.value_or(168);
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
-  // From the compiled code: 80 to 95 instructions of a consumer warp and K tile, four of them wgmma; 43 of the
-  // producer, and about 28 polls more in the calibration launches. A multiply, half a conversion and half a store for
-  // each result, with predicates and addresses 8.5 in all; 85 beside them.
-  c.costs.consumer_per_k_tile = c.tile_n == 128 ? 76 : (c.cluster_size() > 1 ? 91 : 86);
+  // Recorded launches of several depths: a consumer warp's K tile and, per result, a multiply, half a conversion and
+  // half a store with predicates and addresses; 43 instructions of the producer (compiled code) and about 28 polls
+  // more.
+  constexpr ByLayout kWide{91, 92, 90, 91}, kWideAlone{86, 87, 84, 85};
+  const bool wide = c.tile_n > 128;
+  c.costs.consumer_per_k_tile = wide ? (c.cluster_size() > 1 ? kWide : kWideAlone).of(c.problem) : 74;
   c.costs.per_wgmma_tenths = 10;
   c.costs.producer_per_k_tile = 71;
   c.costs.producer_issue_slots = 36;
-  c.costs.per_element_hundredths = 850;
+  c.costs.per_element_hundredths = wide ? 955 : 850;
+  // Operands are 640 wavefronts of a 128x256 K tile and 384 of a 128x128 one, where launches count one more. Each box
+  // of the epilogue counts 75 to 105 beside the 64 that stage it, conflicts with operands on their way among them.
+  c.costs.cooperative_barrier_wavefronts = 0;
+  c.costs.box_wavefronts = 95;
   c.costs.tile_begin = 40;
   c.costs.tile_end = 45;
+  c.reads_c = row.op == "gemm_beta";
   BuiltKernel built;
   built.source = make_gemm_tma(c, target);
   built.description = describe_gemm_tma(c);
-  if (row.op == "gemm_beta") built.notes.push_back("reading C for beta is not modelled");
   note_overruled_cells(row, name.layout, name.type, built);
   return built;
 }

@@ -330,6 +330,8 @@ class Sm {
   [[nodiscard]] std::int64_t data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const;
   /// The same for a box whose lanes lie apart, from a few of its requests (l1_passes.hpp).
   [[nodiscard]] std::int64_t strided_path_bytes(const Operation& op, const Stream& stream, bool misses) const;
+  /// The same for instructions whose lanes lie apart.
+  [[nodiscard]] std::int64_t lanes_path_bytes(const Operation& op, const Stream& stream, bool misses) const;
   // sm_store.cpp
   void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
   /// Lines of the store's requests, `lines_` in all, of which a sector is covered in part: each brings its byte mask.

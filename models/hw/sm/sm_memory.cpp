@@ -258,10 +258,12 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   Transfer& loaded = context().transfers[transfer];
   Tick data = now;
   const bool strided = lanes_apart(op.mem);
+  const bool lanes = op.mem.pattern == Pattern::kLanes && op.mem.lane_pitch > op.mem.lane_bytes;
   if ((!to_smem || strided) && sectors_seen > 0) {
     const bool misses = loaded.remaining > 0;
     const std::int64_t bytes =
-        strided ? strided_path_bytes(op, stream, misses) : data_path_bytes(op, stream, sectors_seen);
+        strided ? strided_path_bytes(op, stream, misses)
+                : (lanes ? lanes_path_bytes(op, stream, misses) : data_path_bytes(op, stream, sectors_seen));
     data = sectors_hit > 0 ? smem_read_.reserve(now, bytes * sectors_hit / sectors_seen) : now;
     loaded.path_bytes = static_cast<std::uint32_t>(bytes / sectors_seen) + (strided ? kFillPathBytes : 0);
     if (to_smem) {
@@ -277,6 +279,26 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   } else {
     pump();
   }
+}
+
+std::int64_t Sm::lanes_path_bytes(const Operation& op, const Stream& stream, bool misses) const {
+  constexpr std::uint32_t kSamples = 2;
+  const MemoryRef& m = op.mem;
+  const std::uint32_t lanes = std::min<std::uint32_t>(m.lanes, kWarpLanes);
+  // Of warps that ask for the same lines one fetches them; the others, which are not in step with it, find them.
+  const double missing = m.warp_pitch == 0 ? 1.0 / stream.num_warps : 1.0;
+  double wavefronts = 0;
+  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+    const std::int64_t first =
+        m.rows * sample / kSamples * m.row_pitch + stream.num_warps * sample / kSamples * m.warp_pitch;
+    std::array<std::uint64_t, kWarpLanes> at{};
+    for (std::uint32_t l = 0; l < lanes; ++l) {
+      at[l] = m.address + static_cast<std::uint64_t>(first + std::int64_t{l} * m.lane_pitch);
+    }
+    const L1Passes passes = l1_passes(std::span(at).first(lanes), m.lane_bytes, 0);
+    wavefronts += passes.together + (misses ? passes.apart - passes.together : 0) * missing;
+  }
+  return std::llround(wavefronts / kSamples * requests_of(op, stream) * config().smem.read_bytes_per_cycle);
 }
 
 std::int64_t Sm::data_path_bytes(const Operation& op, const Stream& stream, std::uint32_t sectors) const {

@@ -1,5 +1,6 @@
 /// Generators of the kernel ladder: traces that finish, and counts worked out by hand.
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "tests/support/recorded_rows.hpp"
 #include "tests/support/trace_totals.hpp"
@@ -7,6 +8,7 @@
 #include "workloads/kernels/gemm_mma_sync.hpp"
 #include "workloads/kernels/gemm_plain.hpp"
 #include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/kernels/gemm_tma_wgmma.hpp"
 #include "workloads/kernels/gemm_wmma.hpp"
 #include "workloads/kernels/gemv.hpp"
 #include "workloads/kernels/rotary.hpp"
@@ -52,6 +54,21 @@ TEST_CASE("GEMM with one buffer: the trace ends, whatever the number of K tiles"
   CHECK(test::UntimedRun(*make_gemm_wmma(w, test::hopper_facts()), 0).finishes());
 }
 
+TEST_CASE("WMMA: patches of a row that is not aligned share sectors that go out twice", "[workloads][gemm]") {
+  GemmWmmaConfig w;
+  w.problem = fp32_problem(128, 136, 32, "TN");
+  w.problem.input = w.problem.output = DataType::kBf16;
+  w.warp_m = 32;
+  w.stages = 1;
+  w.copy = GemmCopy::kRegisters;
+  w.registers_per_thread = 128;
+  w.insts_per_k_tile = 153;
+  w.store_patch_bytes = 32;
+  // Rows of 272 B: the first tile's 256 B are eight sectors of even rows, of odd ones two for each of eight patches;
+  // the second tile's 16 B lie in one sector.
+  CHECK(test::trace_totals(*make_gemm_wmma(w, test::hopper_facts())).stored_sectors == 64 * 8 + 64 * 16 + 128);
+}
+
 TEST_CASE("GEMM: padded rows of 16-byte copies are delivered one and a half times", "[workloads][gemm]") {
   GemmSimtConfig c;
   c.problem = fp32_problem(128, 128, 32, "NT");
@@ -84,20 +101,24 @@ TEST_CASE("grouped GEMM: a few CTAs walk over the tiles of all groups", "[worklo
   CHECK(totals.tensor_insts == 3 * 8 * 64);  // 4 x 4 x 4 multiply-adds of eight warps a tile
 }
 
-TEST_CASE("naive GEMM: lanes whose rows are 128 B apart meet in one bank of the L1", "[workloads][gemm]") {
-  const auto replays = [](std::int64_t k) {
-    GemmPlainConfig c;
-    c.problem = fp32_problem(16, 16, k, "TN");
-    std::uint32_t wavefronts = 0;
-    test::walk_cta(*make_gemm_plain(c, test::hopper_facts()), 0, [&](const StreamId&, const Operation& op) {
-      if (op.kind == OpKind::kCompute && op.pipe == Pipe::kLsu) wavefronts += op.pipe_work;
-    });
-    return wavefronts;
-  };
-  // Eight loads of B by 16 rows and of A by two: rows of 32 words lie in one bank, rows of 33 words in banks of their
-  // own.
-  CHECK(replays(32) == 32 * (15 + 1));
-  CHECK(replays(33) == 0);
+TEST_CASE("naive GEMM: a trip loads four elements of K, lanes a row apart where K is contiguous", "[workloads][gemm]") {
+  GemmPlainConfig c;
+  c.problem = fp32_problem(16, 16, 33, "TN");
+  std::vector<MemoryRef> loads;
+  test::walk_cta(*make_gemm_plain(c, test::hopper_facts()), 0, [&](const StreamId&, const Operation& op) {
+    if (op.kind == OpKind::kMemory && op.mem.dir == MemDir::kLoad) loads.push_back(op.mem);
+  });
+  REQUIRE(loads.size() == 2 * 9);  // eight trips of four, one of one
+  for (const MemoryRef& m : loads) {
+    CHECK(m.pattern == Pattern::kLanes);
+    CHECK(m.lane_pitch == 33 * 4);
+  }
+  CHECK(loads[0].rows == 4);
+  CHECK(loads[0].lanes == 2);  // of A: the rows of a warp's halves
+  CHECK(loads[0].warp_pitch == 2 * 33 * 4);
+  CHECK(loads[1].lanes == 16);  // of B: the same for all warps
+  CHECK(loads[1].warp_pitch == 0);
+  CHECK(loads[17].rows == 1);
 }
 
 TEST_CASE("GEMM without copies in flight: loads and stores of a small product", "[workloads][gemm]") {
@@ -114,8 +135,42 @@ TEST_CASE("GEMM without copies in flight: loads and stores of a small product", 
   GemmPlainConfig strided;
   strided.problem = fp32_problem(16, 16, 8, "NN");
   strided.strided = true;
-  // Each of eight warps stores two neighbouring words in 16 rows: a sector each.
-  CHECK(test::trace_totals(*make_gemm_plain(strided, test::hopper_facts())).stored_sectors == 128);
+  // Each of eight warps stores two neighbouring words in 16 rows: a sector each in eight of them; in the others those
+  // of four warps merge.
+  CHECK(test::trace_totals(*make_gemm_plain(strided, test::hopper_facts())).stored_sectors == 8 * 8 + 8 * 2);
+}
+
+TEST_CASE("mma.sync: pieces that are exchanged part the sectors of rows that begin 16 B off one", "[workloads][gemm]") {
+  GemmMmaSyncConfig c;
+  c.problem.m = c.problem.n = 128;
+  c.problem.k = 72;  // rows of 144 B
+  c.problem.a_k_contiguous = c.problem.b_k_contiguous = true;
+  c.tile_m = c.tile_n = 128;
+  c.tile_k = 64;
+  c.warp_m = 64;
+  c.warp_n = 32;
+  c.copy = GemmCopy::kAsync;
+  // 128 B of even rows are four sectors, of odd ones five; then 16 B of each.
+  const auto delivered = [&] {
+    return test::trace_totals(*make_gemm_mma_sync(c, test::hopper_facts())).delivered_sectors;
+  };
+  CHECK(delivered() == 2 * (64 * 4 + 64 * 5 + 128));
+  c.exchanged_pieces = true;  // of odd rows three sectors more
+  CHECK(delivered() == 2 * (64 * 4 + 64 * 8 + 128));
+}
+
+TEST_CASE("wgmma: C is read where it is added", "[workloads][gemm]") {
+  GemmTmaConfig c;
+  c.problem.m = 256;
+  c.problem.n = 256;
+  c.problem.k = 64;
+  c.tile_m = 128;
+  c.tile_n = 256;
+  const test::TraceTotals without = test::trace_totals(*make_gemm_tma(c, test::hopper_facts()));
+  c.reads_c = true;
+  const test::TraceTotals with = test::trace_totals(*make_gemm_tma(c, test::hopper_facts()));
+  CHECK(with.delivered_sectors == without.delivered_sectors + 256 * 256 * 2 / 32);
+  CHECK(with.stored_sectors == without.stored_sectors);
 }
 
 TEST_CASE("transposes: word by word every sector is stored eight times", "[workloads][transpose]") {
@@ -127,8 +182,21 @@ TEST_CASE("transposes: word by word every sector is stored eight times", "[workl
   c.way = TransposeWay::kNaive;
   CHECK(test::trace_totals(*make_transpose(c)).stored_sectors == 8 * sectors);
   c.way = TransposeWay::kTile;
-  // Per tile 32 wavefronts in, 32 x 32 out, two for each of eight warps at the start.
-  CHECK(test::trace_totals(*make_transpose(c)).smem_wavefronts == 6 * (32 + 1024 + 16));
+  // Per tile 32 wavefronts in, 32 x 32 out, four for each of eight warps that reads its indices twice.
+  CHECK(test::trace_totals(*make_transpose(c)).smem_wavefronts == 6 * (32 + 1024 + 32));
+}
+
+TEST_CASE("transposes: a tile at the edge executes what a whole one does", "[workloads][transpose]") {
+  TransposeConfig c;
+  c.way = TransposeWay::kCopy;
+  c.rows = c.cols = 64;
+  const test::TraceTotals whole = test::trace_totals(*make_transpose(c));
+  CHECK(whole.warp_insts == 4 * 8 * 120);
+  c.rows = 40;  // eight rows of the lower tiles: three of their four rows of a warp load and store nothing
+  const test::TraceTotals edge = test::trace_totals(*make_transpose(c));
+  CHECK(edge.warp_insts == whole.warp_insts - 2 * 3 * 8 * 2);
+  CHECK(edge.delivered_sectors == 40 * 8);
+  CHECK(edge.stored_sectors == 40 * 8);
 }
 
 TEST_CASE("row pass: reads, residual, parameters and results of a row", "[workloads][rows]") {
@@ -150,6 +218,28 @@ TEST_CASE("row pass: reads, residual, parameters and results of a row", "[worklo
   CHECK(test::trace_totals(*make_row_pass(softmax)).delivered_sectors == 2 * 3 * 128);  // three passes
 }
 
+TEST_CASE("row pass: trips that unrolled loops leave over go first, then groups of four", "[workloads][rows]") {
+  RowPassConfig c;
+  c.rows = 1;
+  c.cols = std::uint64_t{256} * 4 * 9;  // nine trips: one, then two groups
+  c.vector = 4;
+  const auto source = make_row_pass(c);
+  StreamCursor cursor;
+  std::vector<std::uint32_t> loads;  // instructions of a warp that are issued together
+  std::vector<Operation> out(TraceSource::kMinFetch);
+  std::uint64_t next = 0;  // bytes of the row
+  while (const std::uint32_t n = source->fetch(StreamId{}, cursor, out)) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (out[i].kind != OpKind::kMemory || out[i].mem.dir != MemDir::kLoad) continue;
+      loads.push_back(out[i].issue_slots);
+      CHECK(out[i].mem.address == source->launch().buffers[0].base + next);
+      next += out[i].mem.row_bytes;
+    }
+  }
+  CHECK(loads == std::vector<std::uint32_t>{1, 4, 4});
+  CHECK(next == c.cols * 4);
+}
+
 TEST_CASE("row pass: rows that begin off a sector are stored warp by warp", "[workloads][rows]") {
   RowPassConfig c;
   c.rows = 2;
@@ -164,8 +254,15 @@ TEST_CASE("GEMV, rotary embedding and sums of parts touch what they must", "[wor
   gemv.n = 64;
   gemv.k = 1024;
   const test::TraceTotals product = test::trace_totals(*make_gemv(gemv));
-  CHECK(product.delivered_sectors == 64 * 64 + 8 * 64);  // weights, and the vector for each of eight CTAs
+  CHECK(product.delivered_sectors == 64 * 64 + 64 * 64);  // weights, and the vector for each of 64 warps
   CHECK(product.stored_sectors == 8);
+
+  gemv.k_contiguous = false;
+  const test::TraceTotals columns = test::trace_totals(*make_gemv(gemv));
+  // Two CTAs of 32 columns: their weights, and all of the vector. 64 parts of sums leave 16 B a lane, two ways, and are
+  // read by one warp.
+  CHECK(columns.delivered_sectors == 64 * 64 + 2 * 64);
+  CHECK(columns.smem_wavefronts == 2 * (128 + 64 + 10));
 
   RotaryConfig rotary;
   rotary.tokens = 4;
