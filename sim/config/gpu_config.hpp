@@ -141,10 +141,10 @@ struct XbarConfig {
   int cpc_write_bytes_per_cycle;      ///< SMs of a CPC to L2, SM clock, 0 = no limit
   int gpc_write_bytes_per_cycle;      ///< SMs of a GPC to L2, L2 clock
   int gpc_delivered_bytes_per_cycle;  ///< to the SMs of a GPC with what the coalescer and multicast replicate, L2 clock
-  int cpc_outstanding_bytes;   ///< of L2 misses that the SMs of a CPC have under way, 0 = no limit
-  int request_latency_cycles;  ///< SM to slice, L2 cycles
-  int reply_latency_cycles;    ///< slice to SM, L2 cycles
-  int hop_spread_cycles;       ///< largest extra latency by distance between GPC and slice, L2 cycles
+  int cpc_outstanding_bytes;          ///< of L2 misses that the SMs of a CPC have under way, 0 = no limit
+  int request_latency_cycles;         ///< SM to slice, L2 cycles
+  int reply_latency_cycles;           ///< slice to SM, L2 cycles
+  int hop_spread_cycles;              ///< largest extra latency by distance between GPC and slice, L2 cycles
 };
 
 struct LrcConfig {

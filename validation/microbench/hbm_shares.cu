@@ -1,7 +1,5 @@
 // Who gets how much of HBM: do SMs, CPCs or GPCs get equal shares, and how does that depend on what they have under way?
 // Every SM reads a range of its own that no cache holds, by bulk copies or by plain loads, all from the same moment on.
-#include <cstdlib>
-
 #include "placement.cuh"
 
 using namespace bench;
@@ -101,8 +99,6 @@ int main(int argc, char** argv) {
     std::sort(m.begin(), m.end());
     for (size_t i = 0; i < m.size(); ++i) cpc[g * 3 + (i / 2) % 3].push_back(m[i]);
   }
-  for (size_t c = 0; c < cpc.size(); ++c)
-    for (int sm : cpc[c]) r.add("cpc_of_sm", sm, "smid", {double(c)}, "index", 1);
 
   // Ends by SM, and the rate of the whole group from start to last end.
   auto measure = [&](const std::string& name, double x, const char* unit, const std::vector<int>& sms, size_t each, int stages,
@@ -144,7 +140,9 @@ int main(int argc, char** argv) {
       for (auto& c : cpc)
         for (int sm : c) bySize[c.size()].push_back(median(ends[sm]));
       for (auto& [size, v] : bySize) r.add(s + "_end", double(size), "SM/CPC", v, "ns", 1980);
-      for (auto& [k, v] : arrivals) r.add(s + "_arrival_" + std::to_string(k % 100), k / 100, "smid", v, "clk", 1980);
+      std::map<int, std::vector<double>> byCopy;
+      for (auto& [k, v] : arrivals) byCopy[k % 100].push_back(median(v));
+      for (auto& [copy, v] : byCopy) r.add(s + "_arrival", copy, "copy", v, "clk", 1980);
     }
   };
   std::vector<int> all(t.sms);

@@ -41,16 +41,17 @@ AddressMap::AddressMap(const GpuConfig& config) {
   const std::uint32_t dealt = blocks_per_super_.divisor() / partitions_ << block_shift_;
   turns_per_super_ = FixedDivisor((dealt / 2 + channels - 1) / channels * 2);
   blocks_ = std::max(1U, dealt >> kBlockShift);
-  order_.resize(std::size_t{kOrders} * blocks_);
-  place_.resize(order_.size());
+  first_pair_.resize(std::size_t{kOrders} * blocks_);
+  block_at_.resize(first_pair_.size());
   for (std::uint32_t o = 0; o < kOrders; ++o) {
-    std::uint16_t* const order = &order_[std::size_t{o} * blocks_];
-    std::iota(order, order + blocks_, std::uint16_t{0});
+    std::uint16_t* const at = &block_at_[std::size_t{o} * blocks_];
+    std::iota(at, at + blocks_, std::uint16_t{0});
     for (std::uint32_t i = blocks_; i > 1; --i) {
-      std::swap(order[i - 1], order[mix(o * blocks_ + i) % i]);
+      std::swap(at[i - 1], at[mix(o * blocks_ + i) % i]);
     }
-    for (std::uint32_t i = 0; i < blocks_; ++i) {
-      place_[std::size_t{o} * blocks_ + order[i]] = static_cast<std::uint16_t>(i);
+    for (std::uint32_t turn = 0; turn < blocks_; ++turn) {
+      const std::uint32_t first = mix(~(o * blocks_ + turn)) & 3U;
+      first_pair_[std::size_t{o} * blocks_ + at[turn]] = static_cast<std::uint16_t>(turn << 2 | first);
     }
   }
 }
@@ -66,8 +67,7 @@ std::uint32_t AddressMap::line_of(const Place& p) const {
   const std::uint32_t super = turns_per_super_.quotient(turn);
   const std::uint32_t h = mix(super);
   const std::uint32_t channels = channels_per_partition_.divisor();
-  const std::uint32_t offset =
-      channels_per_partition_.remainder(local + channels - channels_per_partition_.remainder(h & 0xffffU));
+  const std::uint32_t offset = channels_per_partition_.remainder(local + channels - start_of(h));
   const std::uint32_t lap = turns_per_super_.remainder(turn);
   const std::uint32_t dealt = pair_at(lap / 2 * channels + offset, h) << 1 | (lap & 1U);
   std::uint32_t index = dealt >> block_shift_;

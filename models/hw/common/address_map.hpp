@@ -31,7 +31,7 @@ struct LineHome {
   std::uint16_t slice;           ///< slice within a partition, 0 .. slices / partitions - 1
   std::uint16_t pseudo_channel;  ///< over the whole GPU
   std::uint8_t bank;
-  std::uint32_t row;
+  std::uint32_t row;    ///< piece of a row, counted over the memory
   std::uint32_t order;  ///< counts the lines of a slice in the order of their addresses
 };
 
@@ -42,6 +42,10 @@ struct LineHome {
 /// order that the real hash makes is not public.
 class AddressMap {
  public:
+  /// A piece of a row is what lies together in memory, two lines; the bank counts each as a row of its own, because
+  /// hardware opens a row anew for the next one: reads of 64 B are as slow 256 B apart as at random places.
+  static constexpr std::uint32_t kPiecesOfRow = 8;
+
   AddressMap() = default;
   explicit AddressMap(const GpuConfig& config);
 
@@ -70,7 +74,7 @@ class AddressMap {
       near.super = blocks_per_super_.quotient(block);
       near.first_block = near.super * near.blocks;
       near.hash = mix(near.super);
-      near.start = channels_per_partition_.remainder(near.hash & 0xffffU);
+      near.start = start_of(near.hash);
     }
     const std::uint32_t super = near.super;
     const std::uint32_t index = block - near.first_block;
@@ -125,19 +129,22 @@ class AddressMap {
   [[nodiscard]] std::uint32_t partitions() const { return partitions_; }
 
  private:
-  static constexpr std::uint32_t kBankStep = 5;  ///< between the pieces of a row
-  static constexpr std::uint32_t kPiecesOfRow = 8;
+  static constexpr std::uint32_t kBankStep = 5;    ///< between the pieces of a row
   static constexpr std::uint32_t kBlockShift = 3;  ///< log2 of the lines of 1 KiB
   static constexpr std::uint32_t kOrders = 64;     ///< different orders of the blocks of a super-block
   /// Which two lines of their super-block and partition a line belongs to, in the order in which channels take them.
   /// @param dealt  the line's place by address
   /// @param h      the super-block's hash
   [[nodiscard]] std::uint32_t pair_of(std::uint32_t dealt, std::uint32_t h) const {
-    const std::uint32_t block = order_[(h >> 26) * blocks_ + (dealt >> kBlockShift)];
-    return block << 2 | by_turns(dealt >> 1 & 3U);
+    return first_pair_[(h >> 26) * blocks_ + (dealt >> kBlockShift)] ^ by_turns(dealt >> 1 & 3U);
   }
   [[nodiscard]] std::uint32_t pair_at(std::uint32_t pair, std::uint32_t h) const {
-    return std::uint32_t{place_[(h >> 26) * blocks_ + (pair >> 2)]} << 2 | by_turns(pair & 3U);
+    const std::uint32_t block = block_at_[(h >> 26) * blocks_ + (pair >> 2)];
+    return block << 2 | by_turns((pair ^ first_pair_[(h >> 26) * blocks_ + block]) & 3U);
+  }
+  /// The channel at which a super-block starts: the first one of a block's four.
+  [[nodiscard]] std::uint32_t start_of(std::uint32_t h) const {
+    return channels_per_partition_.remainder(h & 0xffffU) & ~3U;
   }
   /// 0 2 1 3: two channels of a slice have every other pair of a block.
   static std::uint32_t by_turns(std::uint32_t pair) { return (pair >> 1 | pair << 1) & 3U; }
@@ -168,9 +175,11 @@ class AddressMap {
   std::array<std::uint8_t, 256> channels_of_slice_{};
   FixedDivisor turns_per_super_;  ///< lines of a super-block in one pseudo-channel
   std::uint32_t banks_ = 16;
-  std::uint32_t blocks_ = 1;           ///< of 1 KiB, of a partition in a super-block
-  std::vector<std::uint16_t> order_;   ///< by order and block, its turn
-  std::vector<std::uint16_t> place_;   ///< by order and turn, the block
+  std::uint32_t blocks_ = 1;  ///< of 1 KiB, of a partition in a super-block
+  /// By order and block, where its first pair goes. Which of its four channels that is differs from block to block, so
+  /// that columns spread.
+  std::vector<std::uint16_t> first_pair_;
+  std::vector<std::uint16_t> block_at_;  ///< by order and turn, the block
   std::uint32_t sets_per_slice_ = 320;
   FixedDivisor sets_;
 };

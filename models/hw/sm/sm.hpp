@@ -217,7 +217,7 @@ class Sm {
     std::uint16_t stream;
     std::uint32_t left;
     std::int64_t instruction_units;  ///< tensor time of one instruction, in 1/kScale cycles
-    std::int64_t filled_units = 0;  ///< the same while copies fill shared memory
+    std::int64_t filled_units = 0;   ///< the same while copies fill shared memory
     std::int64_t operand_bytes;      ///< shared-memory reads of one instruction
     std::uint64_t signals;
     std::uint64_t signals2;

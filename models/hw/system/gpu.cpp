@@ -29,8 +29,8 @@ constexpr std::size_t kWaitersAhead = 2;
 constexpr std::uint32_t kOfChunks = [] {
   std::uint32_t kinds = 0;
   for (const EventKind k : {EventKind::kReadAtL2, EventKind::kReadAtHome, EventKind::kReadAtHbm, EventKind::kHbmDone,
-                            EventKind::kCrossFabric, EventKind::kFabricDone, EventKind::kReadAtSm, EventKind::kWriteAtL2,
-                            EventKind::kWriteAtHome, EventKind::kWriteDone}) {
+                            EventKind::kCrossFabric, EventKind::kFabricDone, EventKind::kReadAtSm,
+                            EventKind::kWriteAtL2, EventKind::kWriteAtHome, EventKind::kWriteDone}) {
     kinds |= 1U << id(k);
   }
   return kinds;

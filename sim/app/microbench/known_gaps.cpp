@@ -60,7 +60,10 @@ constexpr std::array kGaps{
     Gap{"first touches of lines and pages",
         "pages that no kernel of the process has touched cost walks of 950 to 1700 clocks on hardware; the model takes "
         "all memory for touched before"},
-    Gap{"HBM reads by number of SMs", "full-rate bulk reads lose rows to one another"},
+    Gap{"shares of HBM: rate of the group",
+        "HBM lets a request wait longer at half load than here, and 192 KiB under way per SM cost some of the rate"},
+    Gap{"shares of HBM: ends by size of the CPC",
+        "a bound on a CPC's misses that is sharp here and soft on hardware: 128 KiB per SM lie between"},
     Gap{"HBM streams by size",
         "turning around costs these streams more than elementwise library kernels, and the model lies between; its "
         "window ends with the average SM"},
@@ -70,8 +73,9 @@ constexpr std::array kGaps{
     Gap{"bytes from HBM of repeated reads",
         "hardware's passes are launches apart; in the trace SMs drift apart and find what others have just read"},
     Gap{"HBM strided sectors",
-        "from 256 B of stride on hardware opens a row for nearly every 64 B; the model finds later lines in the rows "
-        "it has open, and beyond 4 KiB the channels are hit unevenly in another way"},
+        "two lines of a row that are asked for apart are opened twice on hardware now and then, and at 64 KiB of "
+        "stride "
+        "the channels are hit unevenly"},
     Gap{"dirty bytes that leave the L2", "hardware starts to write back a little before its limit is reached"},
     Gap{"single accesses by either side",
         "a store drops the other side's copy on hardware; the model leaves it, so that side's next read is near"},

@@ -38,6 +38,18 @@ Placement::Placement(const GpuConfig& gpu) : layout_(sm_layout(gpu.topology)) {
   }
 }
 
+std::vector<SmList> Placement::cpcs() const {
+  std::map<std::uint16_t, SmList> by_cpc;
+  for (std::uint32_t sm = 0; sm < num_sms(); ++sm) {
+    by_cpc[layout_[sm].cpc].push_back(sm);
+  }
+  std::vector<SmList> out;
+  for (const auto& [cpc, sms] : by_cpc) {
+    out.push_back(sms);
+  }
+  return out;
+}
+
 microbench::Group Placement::group(const SmList& sms) const {
   microbench::Group g;
   g.rank.assign(num_sms(), -1);

@@ -22,6 +22,8 @@ class Placement {
   [[nodiscard]] std::uint32_t side(std::uint32_t sm) const { return side_[sm]; }
   /// SMs of each GPC: by number, those that take no part in larger clusters last.
   [[nodiscard]] const std::vector<SmList>& gpcs() const { return gpcs_; }
+  /// SMs of each CPC, by number.
+  [[nodiscard]] std::vector<SmList> cpcs() const;
   /// The group of these SMs, ranked in this order.
   [[nodiscard]] microbench::Group group(const SmList& sms) const;
   /// By CTA, what `by_sm` says of its SM.

@@ -51,8 +51,9 @@ std::unique_ptr<TraceSource> tma_ring() {
 std::vector<Trace> make_traces() {
   std::vector<Trace> t;
   t.push_back({"read stream", make_stream(stream(8 * kMiB, 1, 0, 1)), 0});
-  // At 6 to 8 MiB stores queue at the fabric whatever the HBM does, and the order of arrival moves the end by 2 %.
-  t.push_back({"copy", make_stream(stream(4 * kMiB, 1, 1, 1)), 0});
+  // Copies of 3 to 12 MiB are over before their stores have spread: the order of arrival at the fabric moves their end
+  // by 2 %.
+  t.push_back({"copy", make_stream(stream(16 * kMiB, 1, 1, 1)), 0});
   // Six passes: the first one comes from HBM, where the order of arrival at the CPC queues moves its end by 1 % of
   // three.
   t.push_back({"L2 reads", make_stream(stream(3 * kMiB, 1, 0, 6)), 0});
@@ -110,9 +111,6 @@ TEST_CASE("More is not slower: shared memory", "[invariant][monotonic]") {
   check_not_slower({"smem.read_bytes_per_cycle=256", "smem.fill_bytes_per_cycle=256"});
 }
 TEST_CASE("More is not slower: SMs", "[invariant][monotonic]") {
-  // CPCs of six busy SMs end last on either chip, with the same share of HBM; the order in which they are served moves
-  // the end by 2 %.
   check_not_slower({"topology.gpc_sms=[18, 18, 18, 18, 18, 18, 18, 18]",
-                    "topology.gpc_cluster_sms=[18, 18, 18, 18, 18, 18, 18, 18]"},
-                   1.025);
+                    "topology.gpc_cluster_sms=[18, 18, 18, 18, 18, 18, 18, 18]"});
 }

@@ -47,10 +47,10 @@ std::unique_ptr<TraceSource> loads(const HbmSharesConfig& c) {
   const std::uint64_t count = c.bytes_each / kShare / kLoadStreams;
   const auto at_once = c.loads_at_once;
   const Section run{count, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
-                      op = contiguous(MemDir::kLoad,
-                                      kFirstAddress + c.group.rank_of(id) * c.bytes_each +
-                                          (i * kLoadStreams + id.stream) * kShare,
-                                      kShare, kLoadWarps / kLoadStreams);
+                      op = contiguous(
+                          MemDir::kLoad,
+                          kFirstAddress + c.group.rank_of(id) * c.bytes_each + (i * kLoadStreams + id.stream) * kShare,
+                          kShare, kLoadWarps / kLoadStreams);
                       op.waits[0] = wait_scoreboard(i / at_once * at_once);
                       op.completes[0] = signal_scoreboard();
                     }};

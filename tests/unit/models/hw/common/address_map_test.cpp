@@ -103,7 +103,7 @@ TEST_CASE("AddressMap: a row of every channel holds its share of the lines, give
   std::vector<std::uint32_t> count(static_cast<std::size_t>(gpu.num_pseudo_channels()));
   for (std::uint32_t line = 7 * super; line < 8 * super; ++line) {
     const LineHome h = map.home(line);
-    CHECK(h.row == 7);
+    CHECK(h.row / AddressMap::kPiecesOfRow == 7);
     ++count[h.pseudo_channel];
   }
   for (const std::uint32_t n : count) {
@@ -154,5 +154,22 @@ TEST_CASE("AddressMap: columns of a power-of-two pitch spread over slices and ch
     CHECK(s.slices < 1.45);
     CHECK(s.channels < 1.5);
     CHECK(s.partitions < 1.1);
+  }
+}
+
+TEST_CASE("AddressMap: 4 KiB have one home, and the pairs of lines of 1 KiB take two slices by turns",
+          "[address_map]") {
+  // Measured on an H200: docs/model/l2.md.
+  const AddressMap map(load_gpu("h200-sxm-141gb").config);
+  for (std::uint32_t kib = 0; kib < 4096; ++kib) {
+    const LineHome a = map.home(kib * 8);
+    const LineHome b = map.home(kib * 8 + 2);
+    CHECK(a.slice != b.slice);
+    for (std::uint32_t line = 0; line < 8; ++line) {
+      const LineHome h = map.home(kib * 8 + line);
+      CHECK(h.slice == (line / 2 % 2 == 0 ? a : b).slice);
+      CHECK(h.partition == map.home(kib / 4 * 32).partition);
+    }
+    CHECK(map.home(kib / 8 * 64).partition != map.home(kib / 8 * 64 + 32).partition);
   }
 }

@@ -70,7 +70,8 @@ TEST_CASE("Stores: all SMs store 46 lone sectors a clock within 9 %; 43 to 49 we
       store.mem.row_pitch = 128;
       std::vector<Operation> ops(times, store);
       for (std::uint32_t i = 0; i < times; ++i) {
-        ops[i].mem.address = kBase + id.cta * kLines * 128;
+        // All lines of 4 MiB in turn, as the program does.
+        ops[i].mem.address = kBase + (i % 8 * 132 + id.cta) * kLines * 128;
       }
       return ops;
     });

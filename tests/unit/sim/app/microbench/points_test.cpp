@@ -105,3 +105,13 @@ TEST_CASE("microbench placement: groups have the members their names say", "[app
   CHECK(g.active == 2);
   CHECK(std::count(g.rank.begin(), g.rank.end(), -1) == 130);
 }
+
+TEST_CASE("microbench points: CPCs get even shares of HBM only when their SMs ask for more than 64 KiB each",
+          "[app][microbench]") {
+  // Mean end of the SMs of CPCs of four over that of CPCs of six, measured on an H200: 0.996 and 0.745.
+  const auto small_over_large = [](const char* series) {
+    return simulated(row("hbm_shares", series, 4)) / simulated(row("hbm_shares", series, 6));
+  };
+  CHECK(small_over_large("all_ranges_64_end") == Approx(0.996).epsilon(0.02));
+  CHECK(small_over_large("all_ranges_192_end") == Approx(0.745).epsilon(0.03));
+}
