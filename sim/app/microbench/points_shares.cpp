@@ -46,7 +46,8 @@ std::optional<SmList> members(const std::string& name, const Placement& placemen
 
 Mapping map_hbm_shares(const MicrobenchRow& row, const Placement& placement) {
   std::string name = row.series;
-  if (name.find("_loads") != std::string::npos) return not_simulated("the compiler decides how many loads are under way");
+  if (name.find("_loads") != std::string::npos)
+    return not_simulated("the compiler decides how many loads are under way");
   const bool end = take_suffix(name, "_end");
   if (!end && !take_suffix(name, "_rate")) return not_simulated("single copies, or a spread: a rate says the same");
   HbmSharesConfig c;
