@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "sim/app/microbench/run.hpp"
 #include "sim/base/error.hpp"
@@ -38,16 +39,22 @@ Placement::Placement(const GpuConfig& gpu) : layout_(sm_layout(gpu.topology)) {
   }
 }
 
-std::vector<SmList> Placement::cpcs() const {
-  std::map<std::uint16_t, SmList> by_cpc;
-  for (std::uint32_t sm = 0; sm < num_sms(); ++sm) {
-    by_cpc[layout_[sm].cpc].push_back(sm);
+std::vector<SmList> Placement::by_cpc(const SmList& sms) const {
+  std::map<std::uint16_t, SmList> lists;
+  for (const std::uint32_t sm : sms) {
+    lists[layout_[sm].cpc].push_back(sm);
   }
   std::vector<SmList> out;
-  for (const auto& [cpc, sms] : by_cpc) {
-    out.push_back(sms);
+  for (auto& [cpc, list] : lists) {
+    out.push_back(std::move(list));
   }
   return out;
+}
+
+std::vector<SmList> Placement::cpcs() const {
+  SmList all(num_sms());
+  std::iota(all.begin(), all.end(), 0U);
+  return by_cpc(all);
 }
 
 microbench::Group Placement::group(const SmList& sms) const {
@@ -81,12 +88,8 @@ SmList Placement::of_side(std::uint32_t side) const {
 SmList Placement::of_cpcs(std::size_t cpcs, std::size_t each) const {
   const auto largest = std::max_element(gpcs_.begin(), gpcs_.end(),
                                         [](const SmList& a, const SmList& b) { return a.size() < b.size(); });
-  std::map<std::uint16_t, SmList> by_cpc;
-  for (const std::uint32_t sm : *largest) {
-    by_cpc[layout_[sm].cpc].push_back(sm);
-  }
   SmList out;
-  for (const auto& [cpc, sms] : by_cpc) {
+  for (const SmList& sms : by_cpc(*largest)) {
     if (cpcs > 0 && sms.size() >= each) {
       out.insert(out.end(), sms.begin(), sms.begin() + static_cast<std::ptrdiff_t>(each));
       --cpcs;

@@ -43,6 +43,8 @@ class Placement {
  private:
   [[nodiscard]] SmList first_of(const SmList& from, std::size_t count, std::size_t step = 1) const;
   [[nodiscard]] SmList of_side(std::uint32_t side) const;
+  /// These SMs, a list for each of their CPCs.
+  [[nodiscard]] std::vector<SmList> by_cpc(const SmList& sms) const;
   [[nodiscard]] SmList of_cpcs(std::size_t cpcs, std::size_t each) const;
 
   std::vector<SmPlace> layout_;

@@ -73,7 +73,8 @@ std::vector<Trace> make_traces() {
   return t;
 }
 
-void check_not_slower(const std::vector<std::string>& overrides, double limit = 1.01) {
+void check_not_slower(const std::vector<std::string>& overrides) {
+  constexpr double kLimit = 1.01;
   const GpuConfig better = h100_with(overrides);
   static const std::vector<Trace> traces = make_traces();
   for (const Trace& t : traces) {
@@ -81,7 +82,7 @@ void check_not_slower(const std::vector<std::string>& overrides, double limit = 
     std::string change;
     for (const std::string& o : overrides) change += o + " ";
     INFO(t.name << " with " << change);
-    CHECK(after <= t.cycles * limit);
+    CHECK(after <= t.cycles * kLimit);
   }
 }
 

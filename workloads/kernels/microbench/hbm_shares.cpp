@@ -8,11 +8,12 @@ namespace {
 
 constexpr std::uint32_t kAluLatency = 4;
 constexpr std::uint32_t kChunk = 8192;
-constexpr std::uint32_t kLoadWarps = 32;
 /// What a turn of the loop costs its thread: one SM alone gets 35.2 B/clk (series one_sm).
 constexpr std::uint32_t kLoopClocks = 232;
 
-std::unique_ptr<TraceSource> copies(const HbmSharesConfig& c) {
+}  // namespace
+
+std::unique_ptr<TraceSource> make_hbm_shares(const HbmSharesConfig& c) {
   Launch l = group_launch("hbm_shares_copies", c.group, 1);
   std::fill_n(l.mbarrier_arrivals.begin(), c.stages, std::uint16_t{1});
   const std::uint64_t chunks = c.bytes_each / kChunk;
@@ -38,36 +39,5 @@ std::unique_ptr<TraceSource> copies(const HbmSharesConfig& c) {
                                 once(stamp())};
   return std::make_unique<Program>(std::move(l), std::move(sections), active_in(c.group));
 }
-
-std::unique_ptr<TraceSource> loads(const HbmSharesConfig& c) {
-  Launch l = group_launch("hbm_shares_loads", c.group, kLoadWarps);
-  few_streams(l);
-  constexpr std::uint32_t kWord = 16;
-  constexpr std::uint32_t kShare = kLoadWarps / kLoadStreams * kWarpLanes * kWord;
-  const std::uint64_t count = c.bytes_each / kShare / kLoadStreams;
-  const auto at_once = c.loads_at_once;
-  const Section run{count, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
-                      op = contiguous(
-                          MemDir::kLoad,
-                          kFirstAddress + c.group.rank_of(id) * c.bytes_each + (i * kLoadStreams + id.stream) * kShare,
-                          kShare, kLoadWarps / kLoadStreams);
-                      op.waits[0] = wait_scoreboard(i / at_once * at_once);
-                      op.completes[0] = signal_scoreboard();
-                    }};
-  std::vector<std::vector<Section>> streams(kLoadStreams);
-  for (std::uint32_t s = 0; s < kLoadStreams; ++s) {
-    const Wait all = group_passed(c.group, 1);
-    if (s == 0) streams[s].push_back(once(arrive_at_group()));
-    streams[s].push_back(once(s == 0 ? stamp(all) : hold(all)));
-    streams[s].push_back(run);
-    streams[s].push_back(once(arrive(signal(TokenClass::kNamedBarrier, kCtaBarrier), wait_scoreboard(count))));
-  }
-  streams[0].push_back(once(stamp(wait_for(TokenClass::kNamedBarrier, kCtaBarrier, 1))));
-  return std::make_unique<Program>(std::move(l), std::move(streams), active_in(c.group));
-}
-
-}  // namespace
-
-std::unique_ptr<TraceSource> make_hbm_shares(const HbmSharesConfig& c) { return c.stages > 0 ? copies(c) : loads(c); }
 
 }  // namespace strata::microbench

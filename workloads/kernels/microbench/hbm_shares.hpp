@@ -12,9 +12,8 @@ namespace strata::microbench {
 struct HbmSharesConfig {
   Group group;
   std::uint64_t bytes_each = 2ULL << 20;  ///< whole chunks of 8 KiB
-  std::uint32_t stages = 0;               ///< bulk copies of 8 KiB under way; 0 = plain loads by 1024 threads instead
+  std::uint32_t stages = 1;               ///< bulk copies of 8 KiB under way, at least 1
   bool in_turn = false;                   ///< chunks dealt to the members in turn, instead of a range for each
-  std::uint32_t loads_at_once = 1;        ///< words of 16 B a thread asks for before it uses them
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_hbm_shares(const HbmSharesConfig& config);
 
