@@ -58,6 +58,7 @@ struct SmConfig {
   double warp_interval_cycles;  ///< the same for each warp
   int cta_drain_cycles;         ///< last instruction of a CTA to its resources being free
   int setmaxnreg_cycles;
+  double oldest_first_share;  ///< of the turns of an SM's oldest CTA, those that come before what waits already
 };
 
 /// Instruction fetch: the cache that the sub-partitions of an SM share, and the wider one behind it.
@@ -152,6 +153,7 @@ struct LrcConfig {
   int sms_per_group;  ///< SMs whose requests meet in one coalescer; 0 = all SMs of the GPC
   int merge_limit;    ///< requests merged with one outstanding line
   int window_cycles;  ///< L2 cycles an entry stays open after its request has left; 0 = until the data returns
+  int outside_units;  ///< of a side, those before the slices that serve rows outside a tensor, 0 = no limit
 };
 
 struct L2Config {

@@ -60,6 +60,7 @@ constexpr Field kFields[] = {
     {"sm.warp_interval_cycles", at<&G::sm, &SmConfig::warp_interval_cycles>, "SM cycle", 0, 1000, "the same for each warp"},
     {"sm.cta_drain_cycles", at<&G::sm, &SmConfig::cta_drain_cycles>, "SM cycle", 0, 10000, "last instruction of a CTA to its resources being free"},
     {"sm.setmaxnreg_cycles", at<&G::sm, &SmConfig::setmaxnreg_cycles>, "SM cycle", 0, 1000, "moving registers between the warpgroups of a CTA"},
+    {"sm.oldest_first_share", at<&G::sm, &SmConfig::oldest_first_share>, "ratio", 0, 1, "of the turns of an SM's oldest CTA at issue ports and pipes, those that come before what waits already"},
 
     {"icache.bytes", at<&G::icache, &InstructionCacheConfig::bytes>, "byte", 1024, 16777216, "code that an SM executes again without fetching it"},
     {"icache.line_cycles", at<&G::icache, &InstructionCacheConfig::line_cycles>, "SM cycle", 0, 1000, "per 128-byte line of code from the cache behind the SM's, and of code executed for the first time"},
@@ -136,6 +137,7 @@ constexpr Field kFields[] = {
     {"lrc.sms_per_group", at<&G::lrc, &LrcConfig::sms_per_group>, "SM", 0, 256, "SMs whose requests meet in one coalescer; 0 = all SMs of the GPC"},
     {"lrc.merge_limit", at<&G::lrc, &LrcConfig::merge_limit>, "request", 1, 1024, "requests merged with one outstanding line"},
     {"lrc.window_cycles", at<&G::lrc, &LrcConfig::window_cycles>, "L2 cycle", 0, 100000, "time an entry stays open after its request has left; 0 = until the data returns"},
+    {"lrc.outside_units", at<&G::lrc, &LrcConfig::outside_units>, "slice", 0, 512, "slices of a side that serve what boxes ask for outside their tensor; 0 = no limit"},
 
     {"l2.size_bytes", at<&G::l2, &L2Config::size_bytes>, "byte", 65536, 16 * kGiB, "capacity of all slices"},
     {"l2.data_share", at<&G::l2, &L2Config::data_share>, "ratio", 0.1, 1, "share of the capacity that data read again finds"},

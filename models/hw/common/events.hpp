@@ -10,7 +10,6 @@ enum class EventKind : std::uint16_t {
   kCtaStart,      ///< unit = SM, a = CTA slot: its streams may issue
   kCtaFree,       ///< unit = SM, a = CTA slot: its resources are free
   kCtaEnded,      ///< unit = SM, a = cluster: the scheduler learns of it
-  kPlaceCta,      ///< unit = SM: the scheduler may give it a CTA that it kept back
   kStreamRun,     ///< unit = SM, a = CTA slot, b = stream
   kSignal,        ///< unit = SM, a, b = packed signal (sm/tokens.hpp)
   kWgmmaRun,      ///< unit = SM: the tensor core takes the next quantum of queued wgmma work

@@ -148,14 +148,17 @@ Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, const std::array<st
   return done;
 }
 
-void L2::count_read(const Chunk& c, std::uint32_t hit_sectors) {
-  const std::uint32_t oob = c.oob_sectors - c.oob_merged;
-  const std::uint32_t sectors = c.sectors + oob;
-  context_.counters.add(Counter::kLrcMergedSectors, c.oob_merged);
+void L2::count_read(std::uint32_t sectors, std::uint32_t hit_sectors) {
   context_.counters.add(Counter::kLtsFromSmSectors, sectors);
-  context_.counters.add(Counter::kLtsFromSmHitSectors, hit_sectors + oob);
+  context_.counters.add(Counter::kLtsFromSmHitSectors, hit_sectors);
   context_.counters.add(Counter::kLtsSectors, sectors);
   context_.counters.add(Counter::kLtsReadSectors, sectors);
+}
+
+void L2::read_outside(const Chunk& c) {
+  const std::uint32_t sectors = c.oob_sectors - c.oob_merged;
+  context_.counters.add(Counter::kLrcMergedSectors, c.oob_merged);
+  count_read(sectors, sectors);
 }
 
 void L2::read_at_near(std::uint32_t chunk) {
@@ -163,7 +166,7 @@ void L2::read_at_near(std::uint32_t chunk) {
   const std::uint32_t all = (1U << c.count) - 1;
   if (const RecentReads::Entry* recent = recent_.find(c, context_.now())) {
     const Tick done = take_ports(c, all, recent->slice, read_ports_[c.partition]);
-    count_read(c, c.sectors);
+    count_read(c.sectors, c.sectors);
     c.ready = std::max(c.ready, done + hit_latency_);
     Chunk& leader = context_.chunks[recent->leader];
     if (leader.generation == recent->generation && !leader.replied) {
@@ -194,7 +197,7 @@ void L2::read_at_near(std::uint32_t chunk) {
       partial = partial || fetch != wanted[i];
     }
   }
-  count_read(c, c.sectors - missed_sectors);
+  count_read(c.sectors, c.sectors - missed_sectors);
   c.ready = std::max(c.ready, slice_done + hit_latency_);
   if (all_cached_) {
     recent_.note(chunk, c, places, now);

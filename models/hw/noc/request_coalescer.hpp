@@ -43,7 +43,7 @@ class RequestCoalescer {
     Resource& units = intake_[chunk.partition];
     const Tick at = std::max(now, units.next_free());
     units.reserve(at, chunk.count);
-    return at;
+    return chunk.oob_rows == 0 && !any_outside_ ? at : std::max(at, serve_outside(chunk));
   }
   /// Whether those that have come will keep the chunk waiting beyond `tick`.
   [[nodiscard]] bool waits(const Chunk& chunk, Tick tick) const {
@@ -56,6 +56,9 @@ class RequestCoalescer {
   [[nodiscard]] std::vector<std::uint32_t>& riders() { return riders_; }
 
  private:
+  /// When the few units that serve rows outside a tensor are done with the chunk's, and with its share of other lines.
+  Tick serve_outside(const Chunk& chunk);
+
   struct Entry {
     std::uint32_t line = 0xffffffffU;  ///< first line of the open request
     std::uint32_t chunk = kNoHandle;
@@ -73,7 +76,10 @@ class RequestCoalescer {
   Context& context_;
   std::vector<std::uint16_t> group_of_sm_;
   std::vector<Entry> table_;
-  std::vector<Resource> intake_;  ///< of each side of the L2, its units together
+  std::vector<Resource> intake_;   ///< of each side of the L2, its units together
+  std::vector<Resource> outside_;  ///< of each side, those that serve what lies outside a tensor; none = no limit
+  std::int64_t side_units_ = 0;
+  bool any_outside_ = false;
   std::vector<std::uint32_t> riders_;
   bool present_;
   std::uint32_t merge_limit_;

@@ -24,19 +24,25 @@ std::int64_t scaled(double rate, std::int64_t scale) {
 }  // namespace
 
 Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
-    : environment_(&environment), port_(&port), sm_cycle_(environment.context->time.sm), index_(index) {
+    : environment_(&environment),
+      port_(&port),
+      sm_cycle_(environment.context->time.sm),
+      index_(index),
+      turns_(index + 1U) {
+  constexpr std::uint64_t kUntilSeedsDiffer = 16;
+  turns_.discard(kUntilSeedsDiffer);
   const GpuConfig& g = config();
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
-    smsps_[s].issue = Resource(sm_cycle_, kScale);
-    smsps_[s].mma = Resource(sm_cycle_, kScale);
-    smsps_[s].shared = Resource(sm_cycle_, kScale);
+    smsps_[s].issue = TurnPort(sm_cycle_, kScale);
+    smsps_[s].mma = TurnPort(sm_cycle_, kScale);
+    smsps_[s].shared = TurnPort(sm_cycle_, kScale);
     auto& p = smsps_[s].pipes;
-    p[static_cast<std::size_t>(Pipe::kFma)] = Resource(sm_cycle_, scaled(g.sm.fma_per_cycle_smsp, kScale));
-    p[static_cast<std::size_t>(Pipe::kAlu)] = Resource(sm_cycle_, scaled(g.sm.alu_per_cycle_smsp, kScale));
-    p[static_cast<std::size_t>(Pipe::kFp64)] = Resource(sm_cycle_, scaled(g.sm.fp64_per_cycle_smsp, kScale));
-    p[static_cast<std::size_t>(Pipe::kFp16)] = Resource(sm_cycle_, scaled(g.sm.fp16_per_cycle_smsp, kScale));
-    p[static_cast<std::size_t>(Pipe::kMufu)] = Resource(sm_cycle_, scaled(g.sm.mufu_per_cycle_smsp, kScale));
-    p[static_cast<std::size_t>(Pipe::kUniform)] = Resource(sm_cycle_, scaled(g.sm.uniform_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kFma)] = TurnPort(sm_cycle_, scaled(g.sm.fma_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kAlu)] = TurnPort(sm_cycle_, scaled(g.sm.alu_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kFp64)] = TurnPort(sm_cycle_, scaled(g.sm.fp64_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kFp16)] = TurnPort(sm_cycle_, scaled(g.sm.fp16_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kMufu)] = TurnPort(sm_cycle_, scaled(g.sm.mufu_per_cycle_smsp, kScale));
+    p[static_cast<std::size_t>(Pipe::kUniform)] = TurnPort(sm_cycle_, scaled(g.sm.uniform_per_cycle_smsp, kScale));
   }
   icache_ = InstructionCache(g.icache, environment.source->launch().code_bytes, sm_cycle_);
   lsu_ = Resource(sm_cycle_, scaled(g.sm.lsu_per_cycle_sm, kScale));
@@ -89,6 +95,7 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
   for (std::size_t i = 0; i < named_barriers_declared_; ++i) {
     c.named[i] = Token{0, 0, launch.named_barrier_warps[i], kNoStream, 0};
   }
+  c.elders = resident_;
   if (resident_++ == 0) {
     active_since_ = start;
     account(StackReason::kIdle, context().now(), context().now(), StackReason::kIdle);
@@ -152,6 +159,9 @@ std::uint32_t Sm::free_cta(std::uint32_t slot) {
   Cta& cta = ctas_[slot];
   cta.active = false;
   context().observer.span(index_, "CTAs", "CTA", cta.started, context().now());
+  for (Cta& other : ctas_) {
+    other.elders -= other.active && other.elders > cta.elders ? 1 : 0;
+  }
   if (--resident_ == 0) {
     active_ticks_ += context().now() - active_since_;
     account(StackReason::kDrain, context().now(), context().now(), StackReason::kDrain);

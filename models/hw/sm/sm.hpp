@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "models/hw/sm/issue_queue.hpp"
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/sm/tokens.hpp"
+#include "models/hw/sm/turn_port.hpp"
 #include "sim/base/prefetch.hpp"
 #include "sim/timing/credits.hpp"
 #include "sim/timing/resource.hpp"
@@ -203,6 +205,7 @@ class Sm {
     Tick started = 0;
     std::uint32_t cluster = kNoHandle;
     std::uint32_t rank = 0;
+    std::uint32_t elders = 0;  ///< CTAs on the SM that came before it
     std::uint32_t streams_alive = 0;
     std::uint32_t outstanding = 0;  ///< transfers and wgmma groups not yet complete
     bool active = false;
@@ -292,8 +295,10 @@ class Sm {
         return nullptr;
     }
   }
-  Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op);
+  Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op, Turn turn);
   void begin(Stream& stream, const Operation& op);
+  /// How the next quantum of a stream of the CTA comes to ports and pipes.
+  Turn turn_of(const Cta& cta);
   /// How much of `hold` issue slots the operation's pipe is busy, if it takes less than an instruction a clock.
   [[nodiscard]] double pipe_share(const Operation& op, double hold) const;
   /// The sub-partitions' warps that are at an operation.
@@ -376,16 +381,17 @@ class Sm {
   Tick sm_cycle_;
   std::uint16_t index_;
   std::uint32_t resident_ = 0;
+  std::minstd_rand turns_;  ///< seeded by the SM's number: which warps are ready when is finer than the model
   std::vector<Cta> ctas_;
 
   /// A sub-partition: what one operation reserves lies together.
   struct Smsp {
-    Resource issue;
+    TurnPort issue;
     std::int32_t issuing = 0;   ///< warps in the middle of an operation
     std::int64_t log_gaps = 0;  ///< sum of their log_gap
-    Resource mma;
-    Resource shared;                                                   ///< hands shared-memory instructions to the LSU
-    std::array<Resource, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
+    TurnPort mma;
+    TurnPort shared;                                                   ///< hands shared-memory instructions to the LSU
+    std::array<TurnPort, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
   };
   std::array<Smsp, kSmsps> smsps_;
   InstructionCache icache_;

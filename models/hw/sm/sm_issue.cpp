@@ -82,7 +82,7 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
       }
       begin(stream, op);
     }
-    const Tick issued = issue_quantum(stream_index, stream, op);
+    const Tick issued = issue_quantum(stream_index, stream, op, turn_of(cta));
     if (--stream.quanta_left > 0) {
       context().post(issued, EventKind::kStreamRun, index_, slot, stream_index);
       return;
@@ -231,7 +231,17 @@ void Sm::count_issuing(Stream& stream, int sign) {
   }
 }
 
-Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op) {
+Turn Sm::turn_of(const Cta& cta) {
+  if (resident_ < 2 || cta.elders > 0) {
+    return Turn::kInOrder;
+  }
+  // Hardware picks the oldest of the warps that are ready. Which are is finer than the model: it is drawn.
+  const double drawn =
+      static_cast<double>(turns_() - std::minstd_rand::min()) / (std::minstd_rand::max() - std::minstd_rand::min());
+  return drawn < config().sm.oldest_first_share ? Turn::kOldestFirst : Turn::kOldest;
+}
+
+Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op, Turn turn) {
   const Tick now = context().now();
   const std::int64_t quanta = stream.quanta_total;
   std::int64_t issue_units = std::int64_t{op.issue_slots} * kScale / quanta;
@@ -255,7 +265,7 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     if (warps == 0) {
       continue;
     }
-    Resource& port = smsps_[s].issue;
+    TurnPort& port = smsps_[s].issue;
     const Tick start = std::max(now, port.next_free());
     // A warp alone is held up by its own chain.
     const bool contended = smsps_[s].issuing > 1;
@@ -263,15 +273,15 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
                                    ? environment_->issue_queue.with_idle_slots(issue_units * warps, smsps_[s].log_gaps,
                                                                                smsps_[s].issuing, stream.pipe_share)
                                    : issue_units * warps;
-    issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, units, start)));
+    issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, units, start), turn));
     if (mma_units > 0) {
-      mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps));
+      mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps, turn));
     }
     if (has_pipe) {
-      pipe_end = std::max(pipe_end, smsps_[s].pipes[pipe].reserve(now, pipe_units * warps));
+      pipe_end = std::max(pipe_end, smsps_[s].pipes[pipe].reserve(now, pipe_units * warps, turn));
     }
     if (shared_units > 0) {
-      pipe_end = std::max(pipe_end, smsps_[s].shared.reserve(now, shared_units * warps));
+      pipe_end = std::max(pipe_end, smsps_[s].shared.reserve(now, shared_units * warps, turn));
     }
   }
   if (op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync || op.pipe == Pipe::kLsu) {

@@ -138,6 +138,7 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
   form.from_tma = true;
   form.fills_smem = true;
   form.oob_sectors = static_cast<std::uint16_t>(oob);
+  form.oob_rows = static_cast<std::uint16_t>(beyond.rows);
   if (mask == 0 && config().lrc.present != 0) {
     // Rows beyond the tensor are requests for the same bytes, which merge as those of different SMs do.
     const auto limit = static_cast<std::uint32_t>(config().lrc.merge_limit);
@@ -217,7 +218,7 @@ void Sm::pump_tma() {
     c.generation = context().chunks[handle].generation;
     const bool last = job.next + count == job.total;
     if (!last) {
-      c.oob_sectors = c.oob_merged = 0;
+      c.oob_sectors = c.oob_merged = c.oob_rows = 0;
     }
     if (!job.rest.empty()) {
       context().set_lines(c, std::span<const LineAccess>(job.rest).subspan(job.next, count));

@@ -8,12 +8,6 @@
 
 namespace strata {
 
-namespace {
-/// Of the time of a CTA: of 3, 4 and 6 CTAs of FFMA that start together (H200), the first ends at 0.95, 0.90 and 0.84
-/// of the time of the last.
-constexpr double kEndsApart = 0.03;
-}  // namespace
-
 CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<Sm>& sms, ClusterTable& clusters)
     : context_(context),
       launch_(launch),
@@ -28,8 +22,6 @@ CtaScheduler::CtaScheduler(Context& context, const Launch& launch, std::vector<S
   const auto ticks = [&context](double cycles) { return std::llround(cycles * static_cast<double>(context.time.sm)); };
   start_interval_ = ticks(g.sm.cta_interval_cycles + g.sm.warp_interval_cycles * launch.warps_per_cta());
   sm_free_.resize(sms.size());
-  placed_at_.resize(sms.size());
-  apart_.resize(sms.size());
   gpcs_.resize(g.topology.gpc_sms.size());
   gpc_interval_ = ticks(g.launch.sm_interval_cycles);
   cluster_interval_ = ticks(g.launch.cluster_interval_cycles);
@@ -111,26 +103,7 @@ bool CtaScheduler::place_on(std::uint32_t sm) {
   }
   const Tick at = start_on(sm, std::max(context_.now(), earliest_));
   sms_[sm].place(next_++, kNoHandle, 0, at + launch_latency_);
-  placed_at_[sm].push_back(context_.now());
   return true;
-}
-
-void CtaScheduler::place_after_end(std::uint32_t sm) {
-  const Tick took = context_.now() - placed_at_[sm].front();
-  placed_at_[sm].pop_front();
-  apart_[sm] = std::llround(kEndsApart * static_cast<double>(took));
-  place_apart(sm);
-}
-
-void CtaScheduler::place_apart(std::uint32_t sm) {
-  // CTAs of an SM that began together end one after the other on hardware, where old warps go first; here they end
-  // together. In the last round that decides whether an SM gets one of the CTAs that are left or several.
-  const bool last_round = total_ - next_ < sms_.size();
-  if (last_round && !placed_at_[sm].empty() && context_.now() - placed_at_[sm].back() < apart_[sm]) {
-    context_.post(placed_at_[sm].back() + apart_[sm], EventKind::kPlaceCta, sm, 0);
-    return;
-  }
-  place_on(sm);
 }
 
 bool CtaScheduler::place_pair(std::uint32_t sm) {
@@ -226,7 +199,7 @@ void CtaScheduler::ended(std::uint32_t sm, std::uint32_t cluster) {
   ++finished_;
   last_end_ = context_.now();
   if (cluster == kNoHandle) {
-    place_after_end(sm);
+    place_on(sm);
     return;
   }
   if (--clusters_[cluster].alive == 0) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "models/hw/common/context.hpp"
@@ -21,8 +20,6 @@ class CtaScheduler {
   [[nodiscard]] Tick heard_of_end() { return ends_.reserve(context_.now(), kRateScale); }
   /// A CTA of `cluster` (kNoHandle: none) on `sm` has been dealt with; launches what fits now.
   void ended(std::uint32_t sm, std::uint32_t cluster);
-  /// A CTA that was kept from `sm` for a while goes there, unless another SM has taken it.
-  void place_again(std::uint32_t sm) { place_apart(sm); }
   [[nodiscard]] std::uint64_t launched() const { return next_; }
   [[nodiscard]] std::uint64_t finished() const { return finished_; }
   [[nodiscard]] bool done() const { return finished_ == total_; }
@@ -32,9 +29,6 @@ class CtaScheduler {
   static constexpr std::int64_t kRateScale = 1024;
 
   bool place_on(std::uint32_t sm);
-  void place_after_end(std::uint32_t sm);
-  /// Now, or as soon as the CTA that the SM got last has had it for long enough.
-  void place_apart(std::uint32_t sm);
   bool place_pair(std::uint32_t sm);
   bool place_cluster(std::uint32_t gpc);
   void launch_cluster(const std::vector<std::uint32_t>& chosen);
@@ -59,15 +53,13 @@ class CtaScheduler {
   std::uint64_t finished_ = 0;
   Tick last_end_ = 0;
   std::uint32_t cluster_size_;
-  Resource ends_;                            ///< takes the ends of CTAs
-  Resource clusters_out_;                    ///< hands out clusters
-  std::vector<Resource> gpcs_;               ///< reach one SM after the other
-  std::vector<std::deque<Tick>> placed_at_;  ///< when the single CTAs of an SM were placed that have not ended
-  std::vector<Tick> apart_;                  ///< by SM, the least time between CTAs of the last round
-  std::vector<Tick> sm_free_;                ///< when an SM can start another CTA; 0 = it has had none
-  Tick start_interval_;                      ///< between CTAs of an SM
-  Tick gpc_interval_;                        ///< between first CTAs of SMs of a GPC
-  Tick cluster_interval_;                    ///< between clusters, beyond their CTAs
+  Resource ends_;               ///< takes the ends of CTAs
+  Resource clusters_out_;       ///< hands out clusters
+  std::vector<Resource> gpcs_;  ///< reach one SM after the other
+  std::vector<Tick> sm_free_;   ///< when an SM can start another CTA; 0 = it has had none
+  Tick start_interval_;         ///< between CTAs of an SM
+  Tick gpc_interval_;           ///< between first CTAs of SMs of a GPC
+  Tick cluster_interval_;       ///< between clusters, beyond their CTAs
   Tick launch_latency_;
   Tick earliest_ = 0;
 };

@@ -396,9 +396,6 @@ void Gpu::dispatch(const Event& e) {
     case EventKind::kCtaEnded:
       scheduler_->ended(e.unit, e.a);
       break;
-    case EventKind::kPlaceCta:
-      scheduler_->place_again(e.unit);
-      break;
     case EventKind::kStreamRun:
       sms_[e.unit].run_stream(e.a, e.b);
       break;
@@ -410,6 +407,9 @@ void Gpu::dispatch(const Event& e) {
       break;
     case EventKind::kReadAtL2:
       if (e.b == 0) {  // not yet admitted
+        if (context_.chunks[e.a].oob_sectors != 0) {
+          l2_.read_outside(context_.chunks[e.a]);
+        }
         if (const Tick at = coalescer_->admit(context_.chunks[e.a]); at > context_.now() + kSoon * context_.time.l2) {
           context_.post(at, EventKind::kReadAtL2, 0, e.a, 1);
           break;

@@ -70,6 +70,30 @@ TEST_CASE("LRC: each unit of a side takes a request per cycle, merged or not", "
   for (int i = 0; i < 3; ++i) CHECK(none.coalescer.admit(none.context.chunks[none.request(0, 100)]) == 0);
 }
 
+TEST_CASE("LRC: few units of a side serve rows outside a tensor, a cycle for each row and for each sent on", "[lrc]") {
+  // Measured on an H200: 16 of the slices, 2.0 cycles a row of a multicast box, 1.27 of a plain one.
+  Bench b;  // 8 units of 40 a side
+  const auto admitted = [&b](std::uint16_t rows, std::uint16_t merged) {
+    Chunk& c = b.context.chunks[b.request(0, 100)];
+    c.count = 10;
+    c.oob_sectors = c.oob_rows = static_cast<std::uint16_t>(rows * kSectorsPerLine);
+    c.oob_merged = static_cast<std::uint16_t>(merged * kSectorsPerLine);
+    return static_cast<double>(b.coalescer.admit(c));
+  };
+  const auto l2 = static_cast<double>(b.context.time.l2);
+  CHECK(admitted(0, 0) == 0);
+  // 64 rows of which none merges, and two of the ten lines inside: (128 + 2) / 8 cycles.
+  CHECK(admitted(64, 0) == Approx(130.0 / 8 * l2).epsilon(0.001));
+  // Three of four merge: 80 instead of 128.
+  CHECK(admitted(64, 48) == Approx((130.0 + 82) / 8 * l2).epsilon(0.001));
+  // From now on lines inside have their share of these units too.
+  CHECK(admitted(0, 0) == Approx((130.0 + 82 + 2) / 8 * l2).epsilon(0.001));
+  Bench none({"lrc.outside_units=0"});
+  Chunk& c = none.context.chunks[none.request(0, 100)];
+  c.oob_rows = 400;
+  CHECK(none.coalescer.admit(c) == 0);
+}
+
 TEST_CASE("LRC: requests of different GPCs do not merge", "[lrc]") {
   Bench b;
   CHECK_FALSE(b.merges(b.request(0, 100)));

@@ -1,7 +1,11 @@
 /// Issue slots that stay empty because no warp of the sub-partition has an instruction ready.
 #include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "models/hw/system/simulator.hpp"
+#include "sim/config/gpu_description.hpp"
 #include "tests/support/h100.hpp"
 #include "tests/unit/models/hw/support/script_source.hpp"
 
@@ -21,7 +25,66 @@ double cycles_each(std::uint32_t warps_per_smsp, std::uint32_t chain) {
   return (cycles(101) - cycles(1)) / 100;
 }
 
+/// When the CTAs of each SM end.
+class CtaEnds final : public ObserverSink {
+ public:
+  void on_span(const Span& span) override {
+    if (std::string_view(span.lane) == "CTAs") {
+      of_sm[span.sm].insert(span.end);
+    }
+  }
+  std::map<std::uint32_t, std::set<Tick>> of_sm;
+};
+
+struct Pairs {
+  double cycles = 0;
+  double first_of_last = 0;  ///< end of the CTA of an SM that ends first, of its last one's, mean
+  double apart = 0;          ///< of the SMs' first ends, cycles
+};
+
+/// Two CTAs on each SM that work on tile after tile.
+Pairs pairs(const std::vector<std::string>& overrides) {
+  const GpuConfig gpu = load_gpu("h100-sxm5-80gb", overrides).config;
+  const std::vector<Operation> tiles(64, compute(4096, Pipe::kFma));
+  Launch l = plain_launch(2 * static_cast<std::uint32_t>(gpu.num_sms()), 4);
+  l.smem_dynamic_bytes = 100 << 10;
+  CtaEnds ends;
+  SimulationOptions options{1980, {}};
+  options.observer = &ends;
+  Pairs p;
+  p.cycles = simulate(gpu, ScriptSource(l, tiles), options).sm_cycles;
+  Tick first = 0;
+  Tick last = 0;
+  for (const auto& [sm, both] : ends.of_sm) {
+    REQUIRE(both.size() == 2);
+    p.first_of_last += static_cast<double>(*both.begin()) / static_cast<double>(*both.rbegin()) / gpu.num_sms();
+    first = first == 0 ? *both.begin() : std::min(first, *both.begin());
+    last = std::max(last, *both.begin());
+  }
+  p.apart = TimeBase(1980, gpu.clocks.l2_mhz, gpu.clocks.hbm_mhz).sm_cycles(last - first);
+  return p;
+}
+
 }  // namespace
+
+TEST_CASE("Issue: of two CTAs on an SM the older ends first, and both together lose nothing by it", "[issue]") {
+  const Pairs fair = pairs({"sm.oldest_first_share=0"});
+  const Pairs always = pairs({"sm.oldest_first_share=1"});
+  const Pairs sometimes = pairs({});
+  CHECK(fair.first_of_last > 0.98);
+  CHECK(always.first_of_last == Approx(0.5).margin(0.03));
+  CHECK(sometimes.first_of_last > 0.6);
+  CHECK(sometimes.first_of_last < 0.95);
+  CHECK(always.cycles == Approx(fair.cycles).epsilon(0.005));
+  CHECK(sometimes.cycles == Approx(fair.cycles).epsilon(0.005));
+}
+
+TEST_CASE("Issue: SMs with alike pairs of CTAs do not stay in step", "[issue]") {
+  CHECK(pairs({"sm.oldest_first_share=0"}).apart < 400);
+  const Pairs drawn = pairs({});
+  CHECK(drawn.apart > 2000);
+  CHECK(drawn.cycles == pairs({}).cycles);  // the same turns in every run
+}
 
 TEST_CASE("Issue slots: two warps that are each ready half of the time fill four fifths", "[issue]") {
   CHECK(cycles_each(1, 32) == Approx(128).epsilon(0.002));  // alone: the chain
