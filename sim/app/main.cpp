@@ -14,6 +14,7 @@
 #include "sim/app/command.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/huge_pages.hpp"
+#include "sim/base/shortened.hpp"
 #include "sim/base/temporary_file.hpp"
 
 namespace {
@@ -93,7 +94,7 @@ int main(int argc, char** argv) {
     }
     return strata::app::kExitInput;
   } catch (const strata::UnsupportedError& e) {
-    print_error(e.what());
+    print_error(strata::shortened(e.what()));
     return strata::app::kExitInput;
   } catch (const strata::StalledError& e) {
     print_error(e.what());
