@@ -15,6 +15,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/input_file.hpp"
 #include "validation/compare/csv_reader.hpp"
+#include "validation/compare/json_input.hpp"
 
 namespace strata {
 
@@ -130,6 +131,8 @@ void read_file(const fs::path& path, Run& run) {
   const std::size_t before = run.rows.size();
   while (reader.next(record)) {
     MicrobenchRow row;
+    row.file = reader.path();
+    row.line = record.line;
     row.bench = record.cells[bench] + suffix;
     row.series = record.cells[series];
     row.x = measured_number(reader, record, x);
@@ -153,6 +156,11 @@ void read_file(const fs::path& path, Run& run) {
   }
 }
 
+// Beyond any GPU so far; what a description may hold is checked there.
+constexpr std::int64_t kMostSms = 4096;
+constexpr std::int64_t kMostL2Bytes = std::int64_t{1} << 40;
+constexpr std::int64_t kMostMhz = 100000;
+
 MicrobenchOrigin read_origin(const fs::path& folder) {
   const fs::path path = folder / "origin.json";
   require_regular_file(path.string());
@@ -160,31 +168,38 @@ MicrobenchOrigin read_origin(const fs::path& folder) {
   if (!in) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, "cannot be opened; run_all.sh writes it"});
   }
-  const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
+  const auto shallow = [&path](int depth, nlohmann::json::parse_event_t /*event*/, nlohmann::json& /*value*/) {
+    refuse_deep_json(depth, path.string(), {});
+    return true;
+  };
+  const nlohmann::json json = nlohmann::json::parse(in, shallow, false);
   if (!json.is_object()) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
   }
-  const auto number = [&](const char* key) {
+  const auto number = [&](const char* key, std::int64_t most) {
     const auto at = json.find(key);
-    constexpr double kMost = 1e15;
-    if (at == json.end() || !at->is_number() || !(std::abs(at->get<double>()) <= kMost)) {
-      throw InputError(Diagnostic{path.string(), 0, 0, key,
-                                  fmt::format("expected a number up to {}, found {}", kMost,
-                                              at == json.end() ? std::string("none") : at->dump())});
+    const double value = at != json.end() && at->is_number() ? at->get<double>() : 0;
+    if (!(value >= 1 && value <= static_cast<double>(most) && value == std::floor(value))) {
+      throw InputError(Diagnostic{
+          path.string(), 0, 0, key,
+          fmt::format("{}: expected a whole number from 1 to {}", at == json.end() ? "is missing" : shown(*at), most)});
     }
-    return at->get<std::int64_t>();
+    return static_cast<std::int64_t>(value);
   };
   const auto text = [&](const char* key) {
     const auto at = json.find(key);
-    return at != json.end() && at->is_string() ? at->get<std::string>() : std::string("unknown");
+    if (at != json.end() && !at->is_string()) {
+      throw InputError(Diagnostic{path.string(), 0, 0, key, fmt::format("{}: expected text", shown(*at))});
+    }
+    return at != json.end() ? at->get<std::string>() : std::string("unknown");
   };
   MicrobenchOrigin origin;
   origin.gpu = text("gpu");
   origin.date = text("date_utc");
-  origin.sms = static_cast<int>(number("sms"));
-  origin.l2_bytes = number("l2_bytes");
-  origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz"));
-  origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz"));
+  origin.sms = static_cast<int>(number("sms", kMostSms));
+  origin.l2_bytes = number("l2_bytes", kMostL2Bytes);
+  origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz", kMostMhz));
+  origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz", kMostMhz));
   return origin;
 }
 

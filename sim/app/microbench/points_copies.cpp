@@ -53,6 +53,10 @@ Mapping map_ring(std::string name, std::uint32_t x, const Placement& placement, 
   } else {
     return not_simulated("an unknown series");
   }
+  constexpr std::uint32_t kSlots = 64;  // mbarriers of a CTA
+  if (c.bytes == 0 || c.stages == 0 || c.warps == 0 || c.warps * c.stages > kSlots) {
+    return not_simulated("an unknown series");
+  }
   if (tile && c.rows == 0) c.rows = c.bytes / kRowBytes;
   constexpr std::uint32_t kTimedBytes = 1 << 20;
   c.copies = std::max(c.stages, kTimedBytes / c.bytes / c.warps) / c.stages * c.stages;

@@ -93,7 +93,13 @@ TEST_CASE("microbench table: bad input is one clear line", "[validation][microbe
   run.write("origin.json", "not JSON");
   CHECK(has(error_of(run), "is not a JSON object"));
   run.write("origin.json", "{\"gpu\": \"x\", \"sms\": \"many\"}");
-  CHECK(has(error_of(run), "sms: expected a number"));
+  CHECK(has(error_of(run), "sms: \"many\": expected a whole number from 1"));
+  run.write("origin.json", "{\"gpu\": \"x\", \"sms\": 131.5}");
+  CHECK(has(error_of(run), "sms: 131.5: expected a whole number"));
+  run.write("origin.json", "{\"gpu\": \"x\", \"sms\": 1e14}");
+  CHECK(has(error_of(run), "sms: 100000000000000.0: expected a whole number"));
+  run.write("origin.json", "{\"gpu\": " + std::string(100000, '[') + std::string(100000, ']') + "}");
+  CHECK(has(error_of(run), "origin.json: nests deeper than 64 levels"));
   run.write_origin({}, 108);
   CHECK(has(error_of(run), "108 SMs; h100-sxm5-80gb has 132"));
   run.write_origin();
