@@ -106,8 +106,8 @@ int main(int argc, char** argv) {
     print_error(e.what());
     return strata::app::kExitInput;
   } catch (const std::bad_alloc&) {
-    print_error("out of memory");
-    return strata::app::kExitFailure;
+    print_error("out of memory; this machine is too small for the input");
+    return strata::app::kExitInput;
   } catch (const std::exception& e) {
     print_error(std::string("internal error: ") + e.what());
     return strata::app::kExitBug;

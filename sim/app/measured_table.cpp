@@ -133,6 +133,10 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
       }
     }
     launch.split = split ? split_of(reader, record, *split) : std::string();
+    if (out.launches.size() == kMaxMeasuredRows) {
+      throw InputError(Diagnostic{
+          path, record.line, 0, {}, fmt::format("has more than {} launches; split the file", kMaxMeasuredRows)});
+    }
     out.launches.push_back(launch);
   }
   if (out.launches.empty()) {

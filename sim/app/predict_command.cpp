@@ -26,6 +26,7 @@ namespace {
 
 /// Rows held at once: enough to keep every thread busy, few enough that a million rows need no more memory.
 constexpr std::size_t kChunkRows = 4096;
+constexpr std::size_t kChunkBytes = std::size_t{16} << 20;  ///< of their text, likewise
 
 struct PredictOptions {
   GpuChoice gpu;
@@ -79,6 +80,12 @@ std::size_t count_launches(LaunchReader& reader, const std::function<void(const 
   }
   reader.rewind();
   return rows;
+}
+
+std::size_t text_bytes(const ProfiledLaunch& launch) {
+  const LaunchRow& r = launch.job.row;
+  return r.case_name.size() + r.op.size() + r.dtype.size() + r.shape.size() + r.kernel.size() +
+         r.producer_kernel.size() + launch.shape_missing.size();
 }
 
 /// A launch whose shape is not known fails in its family's words; the profile says what to record instead.
@@ -189,8 +196,10 @@ int predict(const PredictOptions& options) {
   for (bool more = true; more;) {
     std::vector<ProfiledLaunch> launches;
     ProfiledLaunch launch;
-    while (launches.size() < kChunkRows && (more = reader->next(launch))) {
+    std::size_t bytes = 0;
+    while (launches.size() < kChunkRows && bytes < kChunkBytes && (more = reader->next(launch))) {
       launches.push_back(launch);
+      bytes += text_bytes(launch);
     }
     predict_chunk(predictor, launches, outputs, tally);
   }

@@ -365,6 +365,12 @@ class NcuPage final : public LaunchReader {
     std::string label;
     read_shape(launch, label);
     row.kernel = text(csv_->find(kKernelName));
+    for (const std::string* cell : {&row.kernel, &row.op, &row.dtype, &row.shape, &label}) {
+      if (cell->size() > kMaxCellBytes) {
+        fail(record_.line, kKernelName,
+             fmt::format("'{}': expected at most {} bytes in a name, a label or a shape", *cell, kMaxCellBytes));
+      }
+    }
     if (row.kernel.empty()) {  // elsewhere a launch without a name asks for a choice of kernel
       fail(record_.line, kKernelName, "is empty; expected a kernel's name");
     }
