@@ -78,12 +78,17 @@ std::optional<double> time_us(const json& event, const char* key, const std::str
 std::optional<double> duration_us(const json& event, const std::string& path, const std::string& where) {
   constexpr const char* kDuration = "dur";
   const auto us = time_us(event, kDuration, path, where);
-  const double highest = info_of(Quantity::kDurationUs).highest;
-  if (us && *us > highest) {
-    fail(path, where, kDuration,
-         fmt::format("{}: expected at most {:.0f} microseconds", shown(member(event, kDuration)), highest));
+  if (us == 0.0) {
+    return std::nullopt;  // below the clock's step: not measured
   }
-  return us == 0.0 ? std::nullopt : us;  // below the clock's step: not measured
+  const QuantityInfo& info = info_of(Quantity::kDurationUs);
+  if (us && (*us < info.lowest || *us > info.highest)) {
+    const std::string found = shown(member(event, kDuration));
+    fail(path, where, kDuration,
+         *us > info.highest ? fmt::format("{}: expected at most {:.0f} microseconds", found, info.highest)
+                            : fmt::format("{}: expected at least {:g} microseconds", found, info.lowest));
+  }
+  return us;
 }
 
 std::optional<std::uint32_t> count(const json& args, const char* key, const std::string& path,
