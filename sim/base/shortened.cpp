@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kLongestWord = 400;
 constexpr std::size_t kLongestText = 4000;
 
-/// `text` with at most about `most` bytes: its first two thirds, dots, and its end, which often holds what was expected.
+/// `text` with at most about `most` bytes: its first two thirds, dots, and its end, which often holds what was
+/// expected.
 std::string without_middle(std::string_view text, std::size_t most) {
   if (text.size() <= most) {
     return std::string(text);

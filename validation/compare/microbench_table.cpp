@@ -23,6 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Beyond any GPU so far; what a description may hold is checked there.
+constexpr std::int64_t kMostSms = 4096;
+constexpr std::int64_t kMostL2Bytes = std::int64_t{1} << 40;
+constexpr std::int64_t kMostMhz = 100000;
+
 /// Programs that choose SMs by GPC, and those whose numbers follow from it.
 bool depends_on_gpcs(const std::string& bench) {
   return bench == "l2_bandwidth" || bench == "l2_fabric" || bench == "topology" || bench.rfind("lrc", 0) == 0;
@@ -108,6 +113,32 @@ void check_unit(const CsvReader& reader, const CsvRecord& record, std::size_t be
   }
 }
 
+/// Programs that do not time print 1.
+double clock_of(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
+  constexpr double kHighest = 10000;
+  const double mhz = finite_number(reader, record, column);
+  if (mhz < 1 || mhz > kHighest) {
+    throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[column],
+                                fmt::format("'{}': expected 1 to {} MHz", record.cells[column], kHighest)});
+  }
+  return mhz;
+}
+
+/// Columns that nothing is made of, but that are numbers in every file of ours.
+void check_spread(const CsvReader& reader, const CsvRecord& record, const std::string& series) {
+  for (const char* name : {"min", "max"}) {
+    const auto column = reader.find(name);
+    const bool endless = column && record.cells[*column] == "inf";  // the rate of a time too short to be measured
+    if (column && !endless) static_cast<void>(measured_number(reader, record, *column, series));
+  }
+  const auto reps = reader.find("reps");
+  const double count = reps ? finite_number(reader, record, *reps) : 1;
+  if (count < 1 || count != std::floor(count)) {
+    throw InputError(Diagnostic{reader.path(), record.line, 0, "reps",
+                                fmt::format("'{}': expected a whole number from 1", record.cells[*reps])});
+  }
+}
+
 struct Run {
   fs::path folder;
   std::vector<MicrobenchRow> rows;
@@ -145,8 +176,15 @@ void read_file(const fs::path& path, Run& run) {
     row.unit = record.cells[unit];
     check_unit(reader, record, bench, unit);
     if (metric) row.metric = record.cells[*metric];
-    if (clock) row.sm_clock_mhz = measured_number(reader, record, *clock);
-    if (row.bench == "topology" && row.series == "sms_in_gpc") {
+    if (clock) row.sm_clock_mhz = clock_of(reader, record, *clock);
+    check_spread(reader, record, row.series);
+    const bool gpc = row.bench == "topology" && row.series == "sms_in_gpc";
+    if ((gpc || row.series == "side_of_gpc") && !(row.value <= kMostSms && row.value == std::floor(row.value))) {
+      throw InputError(
+          Diagnostic{reader.path(), record.line, 0, reader.header()[value],
+                     fmt::format("'{}': expected a whole number from 0 to {}", record.cells[value], kMostSms)});
+    }
+    if (gpc) {
       run.gpc_sms.push_back(static_cast<int>(row.value));
     }
     run.rows.push_back(std::move(row));
@@ -156,17 +194,12 @@ void read_file(const fs::path& path, Run& run) {
   }
 }
 
-// Beyond any GPU so far; what a description may hold is checked there.
-constexpr std::int64_t kMostSms = 4096;
-constexpr std::int64_t kMostL2Bytes = std::int64_t{1} << 40;
-constexpr std::int64_t kMostMhz = 100000;
-
 MicrobenchOrigin read_origin(const fs::path& folder) {
   const fs::path path = folder / "origin.json";
   require_regular_file(path.string());
   std::ifstream in(path);
   if (!in) {
-    throw InputError(Diagnostic{path.string(), 0, 0, {}, "cannot be opened; run_all.sh writes it"});
+    throw InputError(Diagnostic{path.string(), 0, 0, {}, cannot_be_opened() + "; run_all.sh writes it"});
   }
   const auto shallow = [&path](int depth, nlohmann::json::parse_event_t /*event*/, nlohmann::json& /*value*/) {
     refuse_deep_json(depth, path.string(), {});
@@ -214,7 +247,10 @@ void check_origin(const fs::path& folder, const MicrobenchOrigin& origin, const 
   };
   compare("sms", "SMs", origin.sms, gpu.num_sms());
   compare("l2_bytes", "bytes of L2", origin.l2_bytes, gpu.l2.size_bytes);
-  compare("memory_clock_mhz", "MHz of memory clock", origin.memory_clock_mhz, gpu.clocks.hbm_mhz);
+  constexpr double kSameClock = 0.05;  // cards of a product differ by as much
+  if (std::abs(static_cast<double>(origin.memory_clock_mhz) / gpu.clocks.hbm_mhz - 1) > kSameClock) {
+    compare("memory_clock_mhz", "MHz of memory clock", origin.memory_clock_mhz, gpu.clocks.hbm_mhz);
+  }
 }
 
 std::vector<fs::path> run_folders(const std::string& folder) {

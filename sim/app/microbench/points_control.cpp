@@ -138,6 +138,8 @@ Mapping map_launch(const MicrobenchRow& row, const Placement& placement) {
   c.threads = static_cast<std::uint32_t>(row.x);
   constexpr std::uint32_t kWork = 8000;
   if (const auto kib = number_after(name, "quiet_gap_smem")) {
+    constexpr std::uint32_t kMostKib = 1024;
+    if (*kib > kMostKib) return not_simulated("an unknown series");
     c.ctas = placement.num_sms() * 8;
     c.smem_bytes = *kib * 1024;
     c.work = kWork;

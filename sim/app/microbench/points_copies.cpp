@@ -142,7 +142,9 @@ Mapping map_tma_edges(const MicrobenchRow& row) {
                     number("_y"),
                     static_cast<std::uint32_t>(row.x),
                     number("_cluster")};
-  if (c.pitch == 0 || c.height == 0 || c.rows == 0 || c.cluster == 0) return not_simulated("an unknown series");
+  constexpr std::uint32_t kMostRows = 256;  // of a box
+  if (c.pitch == 0 || c.height == 0 || c.rows == 0 || c.rows > kMostRows || c.cluster == 0)
+    return not_simulated("an unknown series");
   return one_trace(
       delivered ? "sectors that boxes bring" : "sectors of boxes that reach the L2", PointKind::kTraffic, row.series,
       [c] { return make_edge_boxes(c); },
