@@ -178,11 +178,16 @@ int predict(const PredictOptions& options) {
   outputs.write(outputs.launches, launches_csv_header());
   RepeatedRows repeated;
   const std::size_t rows = count_launches(*reader, [&](const ProfiledLaunch& launch) {
-    repeated.see(launch.job.row.case_name, launch.job.row.seq);
+    if (options.from.empty()) {  // of a profile we number the launches ourselves
+      repeated.see(launch.job.row.case_name, launch.job.row.seq);
+    }
     if (outputs.launches) {
       outputs.write(outputs.launches, launches_csv_row(launch));
     }
   });
+  if (rows == 0) {
+    throw InputError(Diagnostic{source, 0, 0, {}, "has no launches"});
+  }
   if (const std::string text = repeated.text(); !text.empty()) {
     warn(text);
   }
@@ -206,12 +211,11 @@ int predict(const PredictOptions& options) {
   tally.contradictions.print();
   tally.high_clocks.print();
   tally.ignored_words.print();
-  const bool quiet = outputs.set.uses_stdout();
-  outputs.set.commit();
   if (tally.bugs > 0) {
     warn(fmt::format("{} rows broke an invariant of the model; their reason tells which", tally.bugs));
   }
-  if (quiet) {
+  if (outputs.set.uses_stdout()) {
+    outputs.set.commit();
     return kExitDone;
   }
   const std::string& input = options.from.empty() ? options.out : options.from[1];
@@ -221,6 +225,7 @@ int predict(const PredictOptions& options) {
     fmt::print("{}\n{}", reader->gpu().empty() ? "" : "profiled on " + reader->gpu() + "\n",
                tally.totals.text(reader->driver_work()));
   }
+  outputs.set.commit();
   return kExitDone;
 }
 
