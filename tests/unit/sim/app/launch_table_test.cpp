@@ -125,6 +125,8 @@ TEST_CASE("launch table: what no GPU launches is a mistake of the file") {
 TEST_CASE("launch table: a needed column that is missing is an error") {
   const TemporaryTable file("case,seq,op,dtype,shape\n");
   CHECK_THROWS_WITH(LaunchTable(file.path), Catch::Contains("lacks the column 'kernel'"));
+  const TemporaryTable capitals("case,seq,op,dtype,shape,KERNEL\n");
+  CHECK_THROWS_WITH(LaunchTable(capitals.path), Catch::Contains("'kernel' (has 'KERNEL': names are in lower case)"));
 }
 
 TEST_CASE("predicted.csv: the columns are those of the contract, in its order") {
