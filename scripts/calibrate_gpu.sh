@@ -10,6 +10,10 @@ from_there() { [[ $1 == /* ]] && echo "$1" || echo "$called_from/$1"; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/lib/build.sh
 
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+  sed -n '2,6s/^# //p' "scripts/${0##*/}"
+  exit 0
+fi
 [[ $# -ge 2 ]] || { sed -n '2,6p' "scripts/${0##*/}" >&2; exit 2; }
 name=$1
 out=$(from_there "$2")

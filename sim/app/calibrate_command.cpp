@@ -6,6 +6,8 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
@@ -123,13 +125,29 @@ void check_name(const CalibrateOptions& options, const GpuDescription& base, con
   constexpr double kSameClock = 0.05;
   const GpuConfig& was = base.config;
   const GpuConfig& is = described.config;
-  const bool other = std::abs(is.clocks.hbm_mhz / was.clocks.hbm_mhz - 1) > kSameClock ||
+  const bool other = std::abs(static_cast<double>(is.clocks.hbm_mhz) / was.clocks.hbm_mhz - 1) > kSameClock ||
                      is.l2.size_bytes != was.l2.size_bytes || is.num_sms() != was.num_sms();
   if (options.name.empty() && other) {
     throw InputError(
         fmt::format("--name: the data are of a '{}', whose SMs, L2 or memory clock are not those of {}; expected a "
                     "name for the new description, and --gpu the most similar one",
                     is.chip.product, was.chip.name));
+  }
+}
+
+/// Throws InputError where measured values contradict each other: with the row that gave a value, or the folder.
+void check_measured(const GpuConfig& config, const Derivation& derived, const std::string& folder) {
+  try {
+    validate_config(config);
+  } catch (const InputError& e) {
+    std::vector<Diagnostic> problems = e.diagnostics();
+    for (Diagnostic& d : problems) {
+      const auto row = std::find_if(derived.values.begin(), derived.values.end(),
+                                    [&d](const DerivedValue& v) { return d.key == v.key; });
+      d.file = row == derived.values.end() ? folder : row->file;
+      d.line = row == derived.values.end() ? 0 : row->line;
+    }
+    throw InputError(std::move(problems));
   }
 }
 
@@ -143,7 +161,7 @@ int calibrate(const CalibrateOptions& options) {
   GpuDescription described = base;
   apply_identity(folder, options.name.empty() ? base.config.chip.name : options.name, described);
   check_name(options, base, described);
-  validate_config(described.config);
+  check_measured(described.config, {}, folder);
   std::optional<MeasuredFile> kernels;
   if (!options.kernels.empty()) {
     kernels = read_measured(options.kernels, described.config.chip.name);
@@ -153,6 +171,7 @@ int calibrate(const CalibrateOptions& options) {
   const auto out = outputs.open(options.out, "--out");
   const GpuConfig before = described.config;
   const Derivation derived = derive_parameters(data, described);
+  check_measured(described.config, derived, folder);
   fmt::print("{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
              data.rows.size(), data.product, data.runs.size(), base.config.chip.name);
   print_derived(derived);
@@ -163,7 +182,7 @@ int calibrate(const CalibrateOptions& options) {
         fit_parameters(data, described, options.jobs, [&](const std::string& key) { progress.show("fitting " + key); });
     print_fitted(fits);
   }
-  validate_config(described.config);
+  check_measured(described.config, derived, folder);
   print_missing(derived, fits, described);
   if (!options.no_score) {
     score_both(options, data, before, described.config, kernels);

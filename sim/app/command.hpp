@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace strata::app {
 
@@ -27,6 +28,11 @@ void add_study(CLI::App& app, Action& action);
 /// The action of a command that needs one of its sub-commands and got none: an InputError that names them.
 void require_choice(CLI::App& command, Action& action, const std::string& choices);
 
+/// Throws InputError for an option given twice, and for one that stands where another's value should: the parser takes
+/// it for that value. `words` is the command line without the program's name.
+void refuse_misplaced_options(const CLI::App& app, const std::vector<std::string>& words);
+/// What the parser found wrong, as our messages put it.
+[[nodiscard]] std::string in_our_words(const CLI::ParseError& error);
 /// Throws InputError for words on the command line that nothing took, with the nearest valid name.
 void refuse_unknown_words(const CLI::App& app);
 /// Throws InputError for an option given an empty value, which would otherwise count as not given.

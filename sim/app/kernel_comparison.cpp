@@ -1,5 +1,9 @@
 #include "sim/app/kernel_comparison.hpp"
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "sim/app/prediction_csv.hpp"
 #include "sim/app/predictor.hpp"
 #include "sim/result/roofline.hpp"
@@ -55,31 +59,41 @@ ComparedRow compare(const MeasuredLaunch& launch, const GpuConfig& gpu, const Pr
   return row;
 }
 
+/// Launches predicted at once: their whole results are in memory only so long.
+constexpr std::size_t kChunkRows = 8192;
+
+/// The launches at the measured clock, then all of them at the clock model's.
+std::vector<LaunchJob> jobs_of(std::span<const MeasuredLaunch> launches, bool cycles_only) {
+  std::vector<LaunchJob> jobs;
+  for (const MeasuredLaunch& launch : launches) {
+    jobs.push_back(launch.job);
+  }
+  for (std::size_t i = 0; !cycles_only && i < launches.size(); ++i) {
+    jobs.push_back(launches[i].job);
+    jobs.back().sm_clock_mhz = 0;
+  }
+  return jobs;
+}
+
 }  // namespace
 
 Comparison compare_kernels(const GpuConfig& gpu, const MeasuredFile& file, const KernelComparisonOptions& options) {
-  const std::size_t n = file.launches.size();
-  std::vector<LaunchJob> jobs;
-  for (const MeasuredLaunch& launch : file.launches) {
-    jobs.push_back(launch.job);
-  }
-  if (!options.cycles_only) {
-    for (const MeasuredLaunch& launch : file.launches) {
-      jobs.push_back(launch.job);
-      jobs.back().sm_clock_mhz = 0;
-    }
-  }
+  const std::size_t all_jobs = file.launches.size() * (options.cycles_only ? 1 : 2);
   LaunchPredictor predictor(gpu, options.jobs, options.exact);
   if (options.progress) {
-    predictor.on_progress([&](std::size_t done) { options.progress(done, jobs.size()); });
+    predictor.on_progress([&](std::size_t done) { options.progress(done, all_jobs); });
   }
-  const auto predictions = predictor.predict(jobs);
   Comparison comparison;
   comparison.gpu = gpu.chip.name;
   comparison.other_gpu = file.other_gpu;
-  for (std::size_t i = 0; i < n; ++i) {
-    comparison.rows.push_back(
-        compare(file.launches[i], gpu, *predictions[i], options.cycles_only ? nullptr : predictions[n + i].get()));
+  const std::span<const MeasuredLaunch> launches = file.launches;
+  for (std::size_t at = 0; at < launches.size(); at += kChunkRows) {
+    const auto chunk = launches.subspan(at, std::min(kChunkRows, launches.size() - at));
+    const auto predictions = predictor.predict(jobs_of(chunk, options.cycles_only));
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      const Prediction* modelled = options.cycles_only ? nullptr : predictions[chunk.size() + i].get();
+      comparison.rows.push_back(compare(chunk[i], gpu, *predictions[i], modelled));
+    }
   }
   score(comparison);
   return comparison;

@@ -1,6 +1,7 @@
 /// What CUDA launches on any GPU so far: a launch beyond it is a mistake of the file that lists it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,9 @@ namespace strata::app {
 
 inline constexpr std::uint32_t kMaxRegisters = 255;        ///< of a thread
 inline constexpr std::uint32_t kMaxCtaSmemBytes = 232448;  ///< 227 KiB
+
+/// Of a name, a shape or another text. The longest names of templated kernels have a few thousand bytes.
+inline constexpr std::size_t kMaxCellBytes = std::size_t{1} << 16;
 
 enum class LaunchCell : std::uint8_t { kGrid, kBlock, kCluster, kRegisters, kSmemDynamic, kSmemStatic };
 

@@ -110,6 +110,11 @@ bool LaunchTable::next(LaunchJob& job) {
   if (!reader_.next(record_)) {
     return false;
   }
+  for (const auto& column : {case_, op_, dtype_, shape_, kernel_}) {
+    if (text(column).size() > kMaxCellBytes) {
+      refuse(column, fmt::format("at most {} bytes, found {}", kMaxCellBytes, text(column).size()));
+    }
+  }
   job.row = {};
   job.row.case_name = text(case_);
   job.row.seq = text(seq_);

@@ -2,18 +2,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/command.hpp"
+#include "sim/app/output_file.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/huge_pages.hpp"
+#include "sim/base/shortened.hpp"
 #include "sim/base/temporary_file.hpp"
 
 namespace {
@@ -28,11 +31,8 @@ void fill_closed_streams() {
   }
 }
 
-/// The report is part of the answer: one that a full disk swallowed is an error.
 int checked_stdout(int code) {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
-  }
+  strata::app::check_report();
   return code;
 }
 
@@ -54,6 +54,7 @@ int run_program(int argc, char** argv) {
   app.set_version_flag("--version", "strata " STRATA_VERSION, "shows the version");
   app.footer("exit codes: 0 done, 1 the answer is a failure, 2 bad usage or input, 3 a broken invariant of ours");
   Action action;
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   add_list(app, action);
   add_describe(app, action);
   add_run(app, action);
@@ -68,9 +69,11 @@ int run_program(int argc, char** argv) {
     if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
       return checked_stdout(app.exit(e));  // --help, --version
     }
-    print_error(e.what());
+    refuse_misplaced_options(app, words);
+    print_error(in_our_words(e));
     return kExitInput;
   }
+  refuse_misplaced_options(app, words);
   refuse_unknown_words(app);
   refuse_empty_values(app);
   if (!action) {
@@ -93,7 +96,7 @@ int main(int argc, char** argv) {
     }
     return strata::app::kExitInput;
   } catch (const strata::UnsupportedError& e) {
-    print_error(e.what());
+    print_error(strata::shortened(e.what()));
     return strata::app::kExitInput;
   } catch (const strata::StalledError& e) {
     print_error(e.what());
@@ -105,8 +108,8 @@ int main(int argc, char** argv) {
     print_error(e.what());
     return strata::app::kExitInput;
   } catch (const std::bad_alloc&) {
-    print_error("out of memory");
-    return strata::app::kExitFailure;
+    print_error("out of memory; this machine is too small for the input");
+    return strata::app::kExitInput;
   } catch (const std::exception& e) {
     print_error(std::string("internal error: ") + e.what());
     return strata::app::kExitBug;

@@ -52,9 +52,6 @@ std::vector<MeasuredColumn> measured_columns(const CsvReader& reader) {
   return out;
 }
 
-/// Counters may be zero; time never is, and would divide the error.
-bool is_time(Quantity q) { return q == Quantity::kSmCycles || q == Quantity::kDurationUs; }
-
 /// The group of a launch, which has scores of its own.
 std::string split_of(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
   const std::string& split = record.cells[column];
@@ -110,6 +107,7 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
   MeasuredFile out;
   out.folder_gpu = gpu ? std::string() : gpu_of_folder(path);
   MeasuredLaunch launch;
+  bool any_measured = false;
   while (table.next(launch.job)) {
     const CsvRecord& record = table.record();
     if (gpu && !record.cells[*gpu].empty() && lower(record.cells[*gpu]) != lower(gpu_name)) {
@@ -119,20 +117,28 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
     launch.measured = {};
     for (const MeasuredColumn& column : columns) {
       if (const auto value = csv_number(reader, record, column.column)) {
-        if (*value == 0 && is_time(column.quantity)) {
-          throw InputError(Diagnostic{path, record.line, 0, reader.header()[column.column],
-                                      "0 is no time; leave the cell empty if unknown"});
-        }
         const QuantityInfo& info = info_of(column.quantity);
+        const auto refuse = [&](const std::string& message) {
+          throw InputError(Diagnostic{path, record.line, 0, reader.header()[column.column], message});
+        };
+        if (*value == 0 && info.lowest > 0) {
+          refuse("0 is no time; leave the cell empty if unknown");
+        }
+        if (*value * column.scale < info.lowest) {
+          refuse(fmt::format("'{}': expected at least {:g}", record.cells[column.column], info.lowest / column.scale));
+        }
         if (*value * column.scale > info.highest) {
-          throw InputError(Diagnostic{
-              path, record.line, 0, reader.header()[column.column],
-              fmt::format("'{}': expected at most {:g}", record.cells[column.column], info.highest / column.scale)});
+          refuse(fmt::format("'{}': expected at most {:g}", record.cells[column.column], info.highest / column.scale));
         }
         launch.measured[column.quantity] = *value * column.scale;
+        any_measured = true;
       }
     }
     launch.split = split ? split_of(reader, record, *split) : std::string();
+    if (out.launches.size() == kMaxMeasuredRows) {
+      throw InputError(Diagnostic{
+          path, record.line, 0, {}, fmt::format("has more than {} launches; split the file", kMaxMeasuredRows)});
+    }
     out.launches.push_back(launch);
   }
   if (out.launches.empty()) {
@@ -142,6 +148,9 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
         0,
         {},
         out.other_gpu > 0 ? fmt::format("has no launch measured on {}", gpu_name) : std::string("has no launches")});
+  }
+  if (!any_measured) {
+    throw InputError(Diagnostic{path, 0, 0, {}, "has no measured value: all cells of its measured columns are empty"});
   }
   return out;
 }

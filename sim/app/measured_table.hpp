@@ -1,6 +1,7 @@
 /// Reads a measured CSV: launches together with what the hardware counted.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "validation/compare/quantities.hpp"
 
 namespace strata::app {
+
+/// All launches of a file are in memory together, about 3 KiB each.
+inline constexpr std::size_t kMaxMeasuredRows = 250000;
 
 struct MeasuredLaunch {
   LaunchJob job;
@@ -23,7 +27,8 @@ struct MeasuredFile {
 
 /// Columns as `predict` needs them, the measured columns that the file has (ncu_duration_ns, or measured_us;
 /// sm_cycles, or sm_cycles_avg), and `split` and `gpu` where present. Throws InputError with file, line and column;
-/// a file without any measured column is one.
+/// a file without any measured column is one, and one of more than
+/// kMaxMeasuredRows launches.
 [[nodiscard]] MeasuredFile read_measured(const std::string& path, const std::string& gpu_name);
 
 /// One line on stderr where the file lies in the folder of another GPU (validation/data/NAME) than the one it is scored

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +18,12 @@
 #include "sim/base/error.hpp"
 
 namespace strata::app {
+
+void check_report() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
+  }
+}
 
 OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(path)), option_(std::move(option)) {
   if (is_stdout()) {
@@ -41,7 +49,10 @@ OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(p
   if (const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(path_, none), none); !none) {
     target_ = place.string();  // a link stays one
   }
-  TemporaryFile temporary(fmt::format("{}.tmp.{}", target_, getpid()));
+  // Not made of the target's own name, which may be as long as a name can be.
+  static std::atomic<int> number{0};
+  const auto beside = std::filesystem::path(target_).parent_path();
+  TemporaryFile temporary((beside / fmt::format("strata.tmp.{}.{}", getpid(), ++number)).string());
   constexpr mode_t kMode = 0666;
   descriptor_ = ::open(temporary.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (descriptor_ < 0) {
@@ -78,8 +89,14 @@ OutputFile::~OutputFile() {
   }
 }
 
+bool OutputFile::is_stdout() const noexcept {
+  constexpr std::array kNames{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+  return std::find(kNames.begin(), kNames.end(), path_) != kNames.end();
+}
+
 bool OutputFile::same_place(const OutputFile& other) const {
-  return path_ == other.path_ || (!temporary_.path().empty() && temporary_.path() == other.temporary_.path());
+  return path_ == other.path_ || (is_stdout() && other.is_stdout()) ||
+         (!temporary_.path().empty() && target_ == other.target_);
 }
 
 void OutputFile::fail(const std::string& message) const {
@@ -103,6 +120,7 @@ void OutputFile::write(std::string_view text) {
 }
 
 void OutputFile::commit() {
+  check_report();
   if (is_stdout()) {
     return;
   }

@@ -11,7 +11,11 @@
 
 namespace strata::app {
 
-/// A file that is written beside its final place and renamed into it on commit. "-" is standard output.
+/// The report is part of the answer: throws std::system_error where standard output did not take it.
+void check_report();
+
+/// A file that is written beside its final place and renamed into it on commit. "-" and /dev/stdout are standard
+/// output.
 ///
 /// The constructor proves that the path can be written, so that a long simulation does not end in an error; it throws
 /// InputError where it cannot. Without commit() nothing remains, not even
@@ -26,12 +30,12 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view text);
-  /// Flushes, closes and renames. Throws InputError when the disk refuses.
+  /// Flushes, closes and renames, once the report on standard output is whole. Throws InputError when the disk refuses.
   void commit();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Whether both end in one place, however their paths are spelt.
   [[nodiscard]] bool same_place(const OutputFile& other) const;
-  [[nodiscard]] bool is_stdout() const noexcept { return path_ == "-"; }
+  [[nodiscard]] bool is_stdout() const noexcept;
   /// Where the bytes are until commit(), for writers that open files themselves.
   [[nodiscard]] const std::string& temporary_path() const noexcept { return temporary_.path(); }
 

@@ -26,6 +26,7 @@ namespace {
 
 /// Rows held at once: enough to keep every thread busy, few enough that a million rows need no more memory.
 constexpr std::size_t kChunkRows = 4096;
+constexpr std::size_t kChunkBytes = std::size_t{16} << 20;  ///< of their text, likewise
 
 struct PredictOptions {
   GpuChoice gpu;
@@ -79,6 +80,12 @@ std::size_t count_launches(LaunchReader& reader, const std::function<void(const 
   }
   reader.rewind();
   return rows;
+}
+
+std::size_t text_bytes(const ProfiledLaunch& launch) {
+  const LaunchRow& r = launch.job.row;
+  return r.case_name.size() + r.op.size() + r.dtype.size() + r.shape.size() + r.kernel.size() +
+         r.producer_kernel.size() + launch.shape_missing.size();
 }
 
 /// A launch whose shape is not known fails in its family's words; the profile says what to record instead.
@@ -171,11 +178,16 @@ int predict(const PredictOptions& options) {
   outputs.write(outputs.launches, launches_csv_header());
   RepeatedRows repeated;
   const std::size_t rows = count_launches(*reader, [&](const ProfiledLaunch& launch) {
-    repeated.see(launch.job.row.case_name, launch.job.row.seq);
+    if (options.from.empty()) {  // of a profile we number the launches ourselves
+      repeated.see(launch.job.row.case_name, launch.job.row.seq);
+    }
     if (outputs.launches) {
       outputs.write(outputs.launches, launches_csv_row(launch));
     }
   });
+  if (rows == 0) {
+    throw InputError(Diagnostic{source, 0, 0, {}, "has no launches"});
+  }
   if (const std::string text = repeated.text(); !text.empty()) {
     warn(text);
   }
@@ -189,20 +201,21 @@ int predict(const PredictOptions& options) {
   for (bool more = true; more;) {
     std::vector<ProfiledLaunch> launches;
     ProfiledLaunch launch;
-    while (launches.size() < kChunkRows && (more = reader->next(launch))) {
+    std::size_t bytes = 0;
+    while (launches.size() < kChunkRows && bytes < kChunkBytes && (more = reader->next(launch))) {
       launches.push_back(launch);
+      bytes += text_bytes(launch);
     }
     predict_chunk(predictor, launches, outputs, tally);
   }
   tally.contradictions.print();
   tally.high_clocks.print();
   tally.ignored_words.print();
-  const bool quiet = outputs.set.uses_stdout();
-  outputs.set.commit();
   if (tally.bugs > 0) {
     warn(fmt::format("{} rows broke an invariant of the model; their reason tells which", tally.bugs));
   }
-  if (quiet) {
+  if (outputs.set.uses_stdout()) {
+    outputs.set.commit();
     return kExitDone;
   }
   const std::string& input = options.from.empty() ? options.out : options.from[1];
@@ -212,6 +225,7 @@ int predict(const PredictOptions& options) {
     fmt::print("{}\n{}", reader->gpu().empty() ? "" : "profiled on " + reader->gpu() + "\n",
                tally.totals.text(reader->driver_work()));
   }
+  outputs.set.commit();
   return kExitDone;
 }
 

@@ -14,13 +14,16 @@
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/workers.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/shortened.hpp"
 
 namespace strata::app {
 
 namespace {
 
-/// Beyond this many distinct launches the memory is emptied: a million-row file must not grow without bound.
+/// Beyond this many distinct launches, or bytes of their text, the memory is emptied: a million-row file must not grow
+/// without bound.
 constexpr std::size_t kMaxKnown = std::size_t{1} << 16;
+constexpr std::size_t kMaxKnownBytes = std::size_t{64} << 20;
 
 std::string dims(const std::optional<Dim3>& d) { return d ? fmt::format("{}x{}x{}", d->x, d->y, d->z) : std::string(); }
 
@@ -34,7 +37,9 @@ std::string key_of(const LaunchJob& job) {
                      number(r.smem_static), r.producer_kernel, dims(r.producer_grid), job.sm_clock_mhz);
 }
 
-std::string one_line(std::string text) {
+/// On one line, and without the middle of the long names in it.
+std::string one_line(const std::string& reason) {
+  std::string text = shortened(reason);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -109,7 +114,7 @@ Prediction predict_launch(const GpuConfig& gpu, const LaunchJob& job, bool exact
     out.reason = fmt::format("model bug: {}", e.what());
     out.model_bug = true;
   }
-  out.reason = one_line(std::move(out.reason));
+  out.reason = one_line(out.reason);
   out.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
 }
@@ -118,16 +123,19 @@ LaunchPredictor::LaunchPredictor(GpuConfig gpu, int threads, bool exact)
     : gpu_(std::move(gpu)), threads_(threads), exact_(exact) {}
 
 std::vector<std::shared_ptr<const Prediction>> LaunchPredictor::predict(std::span<const LaunchJob> jobs) {
-  if (known_.size() > kMaxKnown) {
+  if (known_.size() > kMaxKnown || known_bytes_ > kMaxKnownBytes) {
     known_.clear();
+    known_bytes_ = 0;
   }
-  std::vector<std::string> keys;
-  keys.reserve(jobs.size());
+  std::vector<std::shared_ptr<const Prediction>*> places;  // in known_, whose elements stay where they are
+  places.reserve(jobs.size());
   std::vector<std::size_t> fresh;  // first job of each launch not yet known
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    keys.push_back(key_of(jobs[i]));
-    if (known_.try_emplace(keys.back(), nullptr).second) {
+    const auto [at, is_new] = known_.try_emplace(key_of(jobs[i]), nullptr);
+    places.push_back(&at->second);
+    if (is_new) {
       fresh.push_back(i);
+      known_bytes_ += at->first.size();
     }
   }
   std::stable_sort(fresh.begin(), fresh.end(),
@@ -149,12 +157,12 @@ std::vector<std::shared_ptr<const Prediction>> LaunchPredictor::predict(std::spa
   run_workers(threads_, worker);
   done_ = done;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    known_[keys[fresh[i]]] = answers[i];
+    *places[fresh[i]] = answers[i];
   }
   std::vector<std::shared_ptr<const Prediction>> out;
   out.reserve(jobs.size());
-  for (const std::string& key : keys) {
-    out.push_back(known_[key]);
+  for (const auto* place : places) {
+    out.push_back(*place);
   }
   return out;
 }

@@ -51,6 +51,7 @@ class LaunchPredictor {
   std::function<void(std::size_t)> progress_;
   std::size_t done_ = 0;
   std::unordered_map<std::string, std::shared_ptr<const Prediction>> known_;  ///< looked up, never iterated
+  std::size_t known_bytes_ = 0;                                               ///< of its keys
 };
 
 }  // namespace strata::app

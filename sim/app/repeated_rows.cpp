@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 namespace strata::app {
 
 void RepeatedRows::see(const std::string& case_name, const std::string& seq) {
-  if (case_name != case_) {
-    case_ = case_name;
-    seqs_.clear();
+  constexpr std::size_t kMostRows = std::size_t{1} << 20;
+  if (case_name.empty() || seq.empty()) {
+    return;
   }
-  if (!case_name.empty() && !seq.empty() && !seqs_.insert(seq).second && repeated_++ == 0) {
+  const std::uint64_t hash = std::hash<std::string>{}(seq + '\n' + case_name);
+  const bool repeats = seen_.size() < kMostRows ? !seen_.insert(hash).second : seen_.contains(hash);
+  if (repeats && repeated_++ == 0) {
     first_ = fmt::format("case '{}', seq '{}'", case_name, seq);
   }
 }

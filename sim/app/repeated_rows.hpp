@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
+#include <cstdint>
 #include <string>
+#include <unordered_set>
 
 namespace strata::app {
 
-/// Sees the rows in order. Compares a row with those of the same case right before it, so that memory does not grow
-/// with the file.
+/// Sees the rows in order. Compares a row with all before it, up to the first million, so that memory does not grow
+/// without bound.
 class RepeatedRows {
  public:
   void see(const std::string& case_name, const std::string& seq);
@@ -16,8 +17,7 @@ class RepeatedRows {
   [[nodiscard]] std::string text() const;
 
  private:
-  std::string case_;
-  std::set<std::string> seqs_;  ///< of the rows of `case_`
+  std::unordered_set<std::uint64_t> seen_;  ///< hashes of case and seq
   std::size_t repeated_ = 0;
   std::string first_;
 };

@@ -37,8 +37,8 @@ int record(const RecordOptions& options) {
   record_trace(*kernel.source, out.temporary_path(), [&progress](std::uint64_t done, std::uint64_t all) {
     progress.show(fmt::format("{} of {} CTAs", done, all));
   });
-  out.commit();
   fmt::print("{}: {}, {}\n", options.out, kernel.source->launch().name, kernel.description);
+  out.commit();
   return kExitDone;
 }
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "sim/app/command.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/shortened.hpp"
 #include "sim/config/text.hpp"
 #include "workloads/kernels/options.hpp"
 
@@ -32,6 +35,31 @@ std::vector<std::string> command_names(const CLI::App& app) {
     names.push_back(sub->get_name());
   }
   return names;
+}
+
+/// The program and the commands chosen, outermost first.
+std::vector<const CLI::App*> chosen(const CLI::App& app) {
+  std::vector<const CLI::App*> chain{&app};
+  while (!chain.back()->get_subcommands().empty()) {
+    chain.push_back(chain.back()->get_subcommands().front());
+  }
+  return chain;
+}
+
+/// Every option that the commands take, by each of its names, dashes included.
+std::map<std::string, const CLI::Option*> options_by_name(const std::vector<const CLI::App*>& chain) {
+  std::map<std::string, const CLI::Option*> out;
+  for (const CLI::App* app : chain) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        out["--" + name] = option;
+      }
+      for (const std::string& name : option->get_snames()) {
+        out["-" + name] = option;
+      }
+    }
+  }
+  return out;
 }
 
 [[noreturn]] void refuse(const std::vector<const CLI::App*>& chain, const std::string& word) {
@@ -93,11 +121,42 @@ void require_choice(CLI::App& command, Action& action, const std::string& choice
   });
 }
 
-void refuse_unknown_words(const CLI::App& app) {
-  std::vector<const CLI::App*> chain{&app};
-  while (!chain.back()->get_subcommands().empty()) {
-    chain.push_back(chain.back()->get_subcommands().front());
+void refuse_misplaced_options(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto known = options_by_name(chosen(app));
+  const auto option_of = [&known](const std::string& word) {
+    const bool is_long = word.starts_with("--");
+    const auto at = known.find(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
+    return at == known.end() ? nullptr : at->second;
+  };
+  for (const CLI::App* command : chosen(app)) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& value : option->results()) {
+        if (option_of(value) != nullptr) {
+          throw InputError(fmt::format("{}: its value is missing; found the option {}", option->get_name(), value));
+        }
+      }
+    }
   }
+  std::set<const CLI::Option*> seen;
+  for (const std::string& word : words) {
+    const CLI::Option* option = option_of(word);
+    const bool may_repeat = option != nullptr && option->get_expected_max() >= CLI::detail::expected_max_vector_size;
+    if (option != nullptr && !may_repeat && !seen.insert(option).second) {
+      throw InputError(fmt::format("{} is given twice; expected it once", option->get_name()));
+    }
+  }
+}
+
+std::string in_our_words(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && text.ends_with(" missing")) {
+    return text.substr(0, text.find(": ")) + ": its value is missing";
+  }
+  return shortened(text);
+}
+
+void refuse_unknown_words(const CLI::App& app) {
+  const std::vector<const CLI::App*> chain = chosen(app);
   for (const CLI::App* command : chain) {
     refuse_second_command(*command);
   }

@@ -2,10 +2,12 @@
 
 #include <cstdio>
 
+#include "sim/base/shortened.hpp"
+
 namespace strata::app {
 
 void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 
-void warn(const std::string& text) { say("strata: warning: " + text); }
+void warn(const std::string& text) { say("strata: warning: " + shortened(text)); }
 
 }  // namespace strata::app

@@ -1,5 +1,7 @@
 #include "sim/base/error.hpp"
 
+#include "sim/base/shortened.hpp"
+
 namespace strata {
 
 std::string to_string(const Diagnostic& d) {
@@ -11,12 +13,12 @@ std::string to_string(const Diagnostic& d) {
     }
   }
   std::string out;
-  for (const std::string* part : {static_cast<const std::string*>(&place), &d.key}) {
-    if (!part->empty()) {
-      out.append(*part).append(": ");
+  for (const std::string& part : {place, shortened(d.key)}) {
+    if (!part.empty()) {
+      out.append(part).append(": ");
     }
   }
-  return out.append(d.message);
+  return out.append(shortened(d.message));
 }
 
 namespace {

@@ -17,7 +17,7 @@ struct Diagnostic {
   std::string message;  ///< what was found, what was expected, the nearest valid name
 };
 
-/// "file:line:col: key: message", without the parts that are unknown.
+/// "file:line:col: key: message", without the parts that are unknown; long words are cut.
 [[nodiscard]] std::string to_string(const Diagnostic& d);
 
 /// The user's fault: bad usage or input. sim/app prints every diagnostic and exits with 2.

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "sim/base/error.hpp"
 
 namespace strata {
@@ -27,6 +30,10 @@ void require_regular_file(const std::string& path) {
     throw InputError(
         Diagnostic{path, 0, 0, {}, fmt::format("is a {}; expected a regular file", kind_of(info.st_mode))});
   }
+}
+
+std::string cannot_be_opened() {
+  return errno == 0 ? std::string("cannot be opened") : fmt::format("cannot be opened: {}", std::strerror(errno));
 }
 
 }  // namespace strata

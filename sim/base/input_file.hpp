@@ -10,4 +10,7 @@ namespace strata {
 /// not be looked at is left to whoever opens it.
 void require_regular_file(const std::string& path);
 
+/// "cannot be opened: ...", with the system's reason: to be called right after opening failed.
+[[nodiscard]] std::string cannot_be_opened();
+
 }  // namespace strata

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <climits>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -80,12 +81,18 @@ void TemporaryFile::renamed() noexcept {
 
 void remove_temporary_files_on_signals() {
   static_cast<void>(slots());  // constructed before a handler can ask for it
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGABRT}) {
+  static std::array<std::byte, std::size_t{64} << 10> stack;
+  stack_t other{};
+  other.ss_sp = stack.data();
+  other.ss_size = stack.size();
+  sigaltstack(&other, nullptr);  // the main thread's own may be what overflowed
+  for (const int signal :
+       {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
     struct sigaction old {};
     if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_DFL) {
       struct sigaction action {};
       action.sa_handler = &remove_all_and_end;
-      action.sa_flags = static_cast<int>(SA_RESETHAND);
+      action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
       sigaction(signal, &action, nullptr);
     }
   }

@@ -32,9 +32,9 @@ class TemporaryFile {
 
 inline constexpr std::size_t kMaxTemporaryFiles = 16;
 
-/// From here on the signals that end a program remove its temporary files and then end it as they would have. A limit
-/// on the size of files (`ulimit -f`) becomes an error of the write. Signals that the parent ignores stay ignored
-/// (nohup).
+/// From here on the signals that end a program, its own faults among them, remove its temporary files and then end it
+/// as they would have. A limit on the size of files (`ulimit -f`) becomes an error of the write. Signals that the
+/// parent ignores stay ignored (nohup).
 void remove_temporary_files_on_signals();
 
 }  // namespace strata

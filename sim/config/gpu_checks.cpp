@@ -106,6 +106,8 @@ void check_l2(const GpuConfig& c, Problems& p) {
   p.expect(l2.size_bytes % grain == 0 && l2.size_bytes > 0, "l2.size_bytes",
            fmt::format("{}: must be a multiple of l2.slices x l2.ways x l2.line_bytes (= {}), e.g. {}", l2.size_bytes,
                        grain, below > 0 ? fmt::format("{} or {}", below, below + grain) : std::to_string(grain)));
+  p.expect(l2.fetch_bytes == kSectorBytes || l2.fetch_bytes == 2 * kSectorBytes, "l2.fetch_bytes",
+           fmt::format("{}: must be {} or {}, one sector or a pair", l2.fetch_bytes, kSectorBytes, 2 * kSectorBytes));
   p.expect(
       l2.home_interleave_bytes % l2.line_bytes == 0 &&
           std::has_single_bit(static_cast<std::uint64_t>(l2.home_interleave_bytes / l2.line_bytes)),

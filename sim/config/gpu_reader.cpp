@@ -62,7 +62,7 @@ class Reader {
     require_regular_file(path.string());
     std::ifstream in(path, std::ios::binary);
     if (!in) {
-      throw InputError(Diagnostic{path.string(), 0, 0, {}, "cannot be opened for reading"});
+      throw InputError(Diagnostic{path.string(), 0, 0, {}, cannot_be_opened()});
     }
     std::string text(kMaxFileBytes + 1, '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -141,8 +141,9 @@ class Reader {
     }
     std::filesystem::path path;
     const std::filesystem::path sibling = std::filesystem::path(file_).parent_path() / (base.Scalar() + ".yaml");
+    std::error_code none;  // a name that no file can have is none
     try {
-      path = std::filesystem::exists(sibling) ? sibling : find_gpu_file(base.Scalar());
+      path = std::filesystem::exists(sibling, none) ? sibling : find_gpu_file(base.Scalar());
     } catch (const InputError& e) {
       problem(base.Mark(), "extends", e.what());
       return;

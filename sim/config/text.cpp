@@ -1,6 +1,7 @@
 #include "sim/config/text.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace strata {
 
@@ -37,19 +38,45 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   return best;
 }
 
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+/// How far `name` is from a candidate, or from one that lacks its last word, which is often a unit: sm_max for
+/// sm_max_mhz.
+std::size_t distance_to(std::string_view name, std::string_view candidate) {
+  const std::size_t whole = edit_distance(name, candidate);
+  const std::size_t unit = candidate.rfind('_');
+  return unit == std::string_view::npos ? whole : std::min(whole, edit_distance(name, candidate.substr(0, unit)) + 1);
+}
+
+}  // namespace
+
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
   // A name cut to a sane length keeps the quadratic cost away from hostile input.
-  const std::string_view shown = name.substr(0, 200);
+  const std::string shown = lower(name.substr(0, 200));
   for (const std::string& candidate : candidates) {
-    if (shown.size() >= 3 && candidate.starts_with(shown)) {
+    if (shown.size() >= 3 && lower(candidate).starts_with(shown)) {
       return "; did you mean '" + candidate + "'?";
     }
   }
-  const std::string best = nearest_name(shown, candidates);
-  if (best.empty() || edit_distance(shown, best) > std::max<std::size_t>(3, best.size() / 2)) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = distance_to(shown, lower(candidate));
+    if (best == nullptr || distance < best_distance) {
+      best = &candidate;
+      best_distance = distance;
+    }
+  }
+  if (best == nullptr || best_distance > std::max<std::size_t>(3, best->size() / 2)) {
     return {};
   }
-  return "; did you mean '" + best + "'?";
+  return "; did you mean '" + *best + "'?";
 }
 
 }  // namespace strata

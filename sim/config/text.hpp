@@ -14,7 +14,7 @@ namespace strata {
 /// The candidate closest to `name`, the first of equals; empty when there are no candidates.
 [[nodiscard]] std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
-/// "; did you mean 'X'?", or nothing when no candidate resembles `name`.
+/// "; did you mean 'X'?", or nothing when no candidate resembles `name`, in whatever case it is written.
 [[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace strata

@@ -60,6 +60,18 @@ expect_error 2 "--kernel: the value is empty" run gemm "${small[@]}" --kernel ""
 expect_error 2 "--gpu: the value is empty" run gemm "${small[@]}" --gpu ""
 expect_error 2 "--causal: the value is empty" run flash_attention --heads 2 --q-len 64 --causal ""
 
+# An option is no other's value, nor given twice.
+expect_error 2 "--json: its value is missing; found the option --metrics" run gemm "${small[@]}" --json --metrics
+expect_error 2 "--out: its value is missing; found the option --exact" predict --in x.csv --out --exact
+expect_error 2 "--m: its value is missing; found the option --n" run gemm --m --n 128 --k 128
+expect_error 2 "--gpu: its value is missing" run gemm "${small[@]}" --gpu
+expect_error 2 "--exact is given twice; expected it once" run gemm "${small[@]}" --exact --exact=off
+expect_error 2 "--m is given twice; expected it once" run gemm "${small[@]}" --m 2
+expect_error 2 "--jobs is given twice; expected it once" predict --in x.csv --out o.csv -j 1 --jobs 2
+expect_error 2 "--jobs: 'x': expected a whole number from 1 to 1024" predict --in x.csv --out o.csv -j x
+expect_error 2 "l2.fetch_bytes: 48: must be 32 or 64" run gemm "${small[@]}" --set l2.fetch_bytes=48
+expect_error 2 "'AUTO' is of no known family; did you mean 'auto'" run gemm "${small[@]}" --kernel AUTO
+
 # No option is ignored.
 nvjet=nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT
 expect_error 2 "--tile-m: does not go with --kernel" run gemm "${small[@]}" --kernel auto --tile-m 64
@@ -223,6 +235,12 @@ put "$header,sm_cycles\na,1,gemm,bf16,s,k,1x1x1,,0\n"
 expect_error 2 "in.csv:2: sm_cycles: 0 is no time; leave the cell empty if unknown" validate --data in.csv
 put "$header,sm_cycles\na,1,gemm,bf16,s,k,1x1x1,,1e300\n"
 expect_error 2 "in.csv:2: sm_cycles: '1e300': expected at most 1e.14" validate --data in.csv
+put "$header,sm_cycles\na,1,gemm,bf16,s,k,1x1x1,,1e-300\n"
+expect_error 2 "in.csv:2: sm_cycles: '1e-300': expected at least 1" validate --data in.csv
+put "$header,sm_cycles\na,1,gemm,bf16,s,k,1x1x1,,\n"
+expect_error 2 "in.csv: has no measured value" validate --data in.csv
+put "$header\n"
+expect_error 2 "in.csv: has no launches" predict --in in.csv --out out.csv
 for split in all foo Validation; do
   put "$header,sm_cycles,split\na,1,gemm,bf16,s,k,1x1x1,,5000,$split\n"
   expect_error 2 "in.csv:2: split: '$split': expected calibration, validation or an empty cell" validate --data in.csv
@@ -242,7 +260,7 @@ for seq in first 1.5 9999999999; do
 done
 put "$header\na,-1,gemm,bf16,s,k,1x1x1,\n"
 expect_error 2 "in.csv:2: seq: '-1' is not a number of zero or more" predict --in in.csv --out out.csv
-put "$header\na,1,gemm,bf16,s,k,,\na,2,gemm,bf16,s,k,,\na,1,gemm,bf16,s,k,,\nb,1,gemm,bf16,s,k,,\n"
+put "$header\na,1,gemm,bf16,s,k,,\nb,1,gemm,bf16,s,k,,\na,1,gemm,bf16,s,k,,\na,2,gemm,bf16,s,k,,\n"
 expect_done predict --in in.csv --out repeated.csv
 grep -q "1 rows repeat the case and seq of an earlier one; the first: case 'a', seq '1'" stderr ||
   fail "no warning for a repeated row: $(cat stderr)"

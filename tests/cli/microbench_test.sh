@@ -53,13 +53,13 @@ awk -F, -v OFS=, 'NR == 2 { $3 = 1e300 } 1' latency.csv >runs/one/latency.csv
 expect_error 2 "latency.csv:2: x: '1e\+300': expected a size or count below 2\^32" validate --microbench --data runs
 recorded_tma=$(grep '^tma,bulk_2048B_1stages,' "$recorded/tma.csv" | head -1)
 { head -1 "$recorded/tma.csv" && awk -F, -v OFS=, '{ $3 = 0 } 1' <<<"$recorded_tma"; } >runs/one/latency.csv
-expect_error 2 "--data: holds no measurement that can be simulated" validate --microbench --data runs
+expect_error 2 "latency.csv:2: x: 0: bulk_2048B_1stages expects a whole number from 1 to 32" validate --microbench --data runs
 cp latency.csv runs/one/latency.csv
 cp runs/one/origin.json origin.json
 sed -E 's/("sms": *)[0-9]+/\1 1e300/' origin.json >runs/one/origin.json
-expect_error 2 "origin.json: sms: expected a number up to .*found 1e\+300" validate --microbench --data runs
+expect_error 2 "origin.json: sms: 1e\+300: expected a whole number from 1 to" validate --microbench --data runs
 grep -v '"sms"' origin.json >runs/one/origin.json
-expect_error 2 "origin.json: sms: expected a number up to .*found none" validate --microbench --data runs
+expect_error 2 "origin.json: sms: is missing: expected a whole number from 1 to" validate --microbench --data runs
 cp origin.json runs/one/
 rm runs/one/latency.csv
 expect_error 2 "holds no measured CSV" validate --microbench --data runs

@@ -21,7 +21,9 @@ expect_ended() {
   wait "$process" 2>/dev/null
   status=$?
   [[ $status -eq $((128 + $(kill -l "$signal"))) ]] || fail "exit $status after SIG$signal: strata $*"
-  compgen -G "out*" >/dev/null && fail "files left after SIG$signal: $(compgen -G "out*")" && rm -f out*
+  for left in "out*" "*.tmp.*"; do
+    compgen -G "$left" >/dev/null && fail "files left after SIG$signal: $(compgen -G "$left")" && rm -f $left
+  done
 }
 for signal in TERM HUP; do
   expect_ended $signal run "${long[@]}" --exact --json out.json --csv out.csv
@@ -58,12 +60,28 @@ for words in "list gpus" "describe l2" "run gemm ${small[*]}" "run gemm ${small[
   grep -q "standard output" stderr || fail "no word of standard output: strata $words: $(cat stderr)"
 done
 
-# Closed streams: the report does not land in the file that was opened instead.
+# Nor does a file appear whose report could not be written.
+printf 'case,seq,op,dtype,shape,kernel\na,1,add,bf16,"64,64",auto\n' >few.csv
+for words in "run gemm ${small[*]} --json unreported" "predict --in few.csv --out unreported" \
+  "trace record gemm ${small[*]} --out unreported" "describe topology --dot unreported"; do
+  # shellcheck disable=SC2086
+  "$strata" $words >/dev/full 2>stderr
+  status=$?
+  [[ $status -eq 2 ]] || fail "exit $status with a full standard output: strata $words"
+  [[ ! -e unreported ]] || fail "a file without its report: strata $words"
+  rm -f unreported
+done
+"$strata" run gemm "${small[@]}" --json /dev/stdout >by_name.json 2>stderr || fail "/dev/stdout: $(cat stderr)"
+"$strata" run gemm "${small[@]}" --json - >by_dash.json 2>stderr
+cmp -s by_name.json by_dash.json || fail "/dev/stdout is not standard output"
+
+# Closed streams: the report does not land in the file that was opened instead; without its report there is none.
 "$strata" run gemm "${small[@]}" --json closed.json >&- 2>stderr
 status=$?
 [[ $status -eq 2 ]] || fail "exit $status with a closed standard output"
+[[ ! -e closed.json ]] || fail "a file without its report with a closed standard output"
 "$strata" run gemm "${small[@]}" --json whole.json >/dev/null 2>&- <&-
-cmp -s closed.json whole.json || fail "a closed standard output changed the JSON"
+cmp -s by_dash.json whole.json || fail "closed streams changed the JSON"
 
 # A limit on the size of files is an error of the write.
 (

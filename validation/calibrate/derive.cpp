@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
+#include "sim/base/error.hpp"
 #include "validation/calibrate/description.hpp"
 
 namespace strata {
@@ -14,8 +14,8 @@ namespace strata {
 namespace {
 
 /// A row by name. `x` < 0: any; then the one with the largest x.
-std::optional<double> row_value(const MicrobenchData& data, const std::string& bench, const std::string& series,
-                                double x, const std::string& metric = {}) {
+const MicrobenchRow* find_row(const MicrobenchData& data, const std::string& bench, const std::string& series, double x,
+                              const std::string& metric = {}) {
   const MicrobenchRow* found = nullptr;
   for (const MicrobenchRow& row : data.rows) {
     if (row.bench == bench && row.series == series && row.metric == metric && (x < 0 || row.x == x) &&
@@ -23,7 +23,7 @@ std::optional<double> row_value(const MicrobenchData& data, const std::string& b
       found = &row;
     }
   }
-  return found == nullptr ? std::nullopt : std::optional(found->value);
+  return found;
 }
 
 using Formula = double (*)(double measured, const GpuConfig& gpu);
@@ -49,6 +49,17 @@ struct Rule {
   Formula formula;
   const char* how;
 };
+
+/// A measured number may lead to a value that no description can have.
+void set_measured(GpuDescription& d, const Rule& rule, const MicrobenchRow& row, double value,
+                  const std::string& source) {
+  try {
+    set_value(d, rule.key, fmt::format("{:g}", value), "measured", source);
+  } catch (const InputError& e) {
+    throw InputError(Diagnostic{row.file, row.line, 0, rule.key,
+                                fmt::format("{} (from {})", e.diagnostics().front().message, source)});
+  }
+}
 
 // Bytes of operands of one m64n8k16 bf16 wgmma: A 64 x 16, B 8 x 16, two bytes each.
 constexpr double kOperandBytes = 2304;
@@ -118,8 +129,11 @@ constexpr std::array<Rule, 30> kRules{{
      "the step, in L2 cycles"},
 }};
 
-void add_row(MicrobenchData& data, const char* bench, const char* series, double value) {
+/// @param like  one of the rows it is made of
+void add_row(MicrobenchData& data, const char* bench, const char* series, double value, const MicrobenchRow& like) {
   MicrobenchRow row;
+  row.file = like.file;
+  row.line = like.line;
   row.bench = bench;
   row.series = series;
   row.value = row.low = row.high = value;
@@ -132,14 +146,20 @@ void add_summaries(MicrobenchData& data) {
   double sum = 0;
   double n = 0;
   std::vector<std::pair<double, double>> pages;
+  MicrobenchRow remote;
+  MicrobenchRow page;
   for (const MicrobenchRow& row : data.rows) {
     if (row.bench == "topology" && row.series.rfind("dsmem_latency_from_", 0) == 0 && row.value > kRemote) {
       sum += row.value;
       n += 1;
+      remote = row;
     }
-    if (row.bench == "latency" && row.series == "page_2mib") pages.emplace_back(row.x, row.value);
+    if (row.bench == "latency" && row.series == "page_2mib") {
+      pages.emplace_back(row.x, row.value);
+      page = row;
+    }
   }
-  if (n > 0) add_row(data, "topology", "dsmem_latency_mean", sum / n);
+  if (n > 0) add_row(data, "topology", "dsmem_latency_mean", sum / n, remote);
   // A step is where the mean of all larger sets exceeds the mean of all smaller ones most.
   std::sort(pages.begin(), pages.end());
   double best = 0;
@@ -159,8 +179,8 @@ void add_summaries(MicrobenchData& data) {
   }
   constexpr double kNoise = 3;
   if (best > kNoise) {
-    add_row(data, "latency", "tlb_reach_pages", reach);
-    add_row(data, "latency", "tlb_step", best);
+    add_row(data, "latency", "tlb_reach_pages", reach, page);
+    add_row(data, "latency", "tlb_step", best, page);
   }
 }
 
@@ -171,16 +191,16 @@ Derivation derive_parameters(const MicrobenchData& measured, GpuDescription& d) 
   add_summaries(data);
   Derivation out;
   for (const Rule& rule : kRules) {
-    const std::optional<double> value = row_value(data, rule.bench, rule.series, rule.x, rule.metric);
-    if (!value) {
+    const MicrobenchRow* row = find_row(data, rule.bench, rule.series, rule.x, rule.metric);
+    if (row == nullptr) {
       out.missing.push_back(fmt::format("{}: {} {} was not measured", rule.key, rule.bench, rule.series));
       continue;
     }
     const double before = value_of(d, rule.key);
-    const double after = rule.formula(*value, d.config);
-    const std::string source = fmt::format("{} {}: {:.6g}, {}", rule.bench, rule.series, *value, rule.how);
-    set_value(d, rule.key, fmt::format("{:g}", after), "measured", source);
-    out.values.push_back(DerivedValue{rule.key, before, after, source});
+    const double after = rule.formula(row->value, d.config);
+    const std::string source = fmt::format("{} {}: {:.6g}, {}", rule.bench, rule.series, row->value, rule.how);
+    set_measured(d, rule, *row, after, source);
+    out.values.push_back(DerivedValue{rule.key, before, after, source, row->file, row->line});
   }
   return out;
 }

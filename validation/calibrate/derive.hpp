@@ -14,6 +14,8 @@ struct DerivedValue {
   double before = 0;
   double after = 0;
   std::string source;  ///< the rows and the formula, in words
+  std::string file;    ///< where the row stands, for messages
+  int line = 0;
 };
 
 struct Derivation {

@@ -78,10 +78,17 @@ void apply_identity(const std::string& folder, const std::string& name, GpuDescr
   const MicrobenchOrigin origin = read_microbench_origin(runs.front());
   const std::string source = "origin.json, " + origin.date;
   set_value(d, "chip.name", name, "measured", "our name");
-  set_value(d, "chip.product", origin.gpu, "measured", source);
-  set_value(d, "clocks.sm_max_mhz", fmt::format("{}", origin.sm_clock_mhz), "datasheet", source);
-  set_value(d, "clocks.hbm_mhz", fmt::format("{}", origin.memory_clock_mhz), "datasheet", source);
-  set_value(d, "l2.size_bytes", fmt::format("{}", origin.l2_bytes), "datasheet", source);
+  const auto set_fact = [&](const char* key, const std::string& value, const char* kind) {
+    try {
+      set_value(d, key, value, kind, source);
+    } catch (const InputError& e) {
+      throw InputError(Diagnostic{runs.front() + "/origin.json", 0, 0, {}, e.what()});
+    }
+  };
+  set_fact("chip.product", origin.gpu, "measured");
+  set_fact("clocks.sm_max_mhz", fmt::format("{}", origin.sm_clock_mhz), "datasheet");
+  set_fact("clocks.hbm_mhz", fmt::format("{}", origin.memory_clock_mhz), "datasheet");
+  set_fact("l2.size_bytes", fmt::format("{}", origin.l2_bytes), "datasheet");
   const std::vector<MicrobenchRow> rows = choose_card(runs, d.config.topology.gpc_sms);
   if (!rows.empty()) {
     apply_gpcs(folder, origin.sms, rows, d);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -35,7 +36,7 @@ CsvReader::CsvReader(std::string path, CsvSurroundings surroundings)
   require_regular_file(path_);
   stream_.open(path_, std::ios::binary);
   if (!stream_) {
-    fail(0, "cannot be opened for reading");
+    fail(0, cannot_be_opened());
   }
   constexpr int kGzip = 0x1F;
   if (stream_.peek() == kGzip) {
@@ -79,7 +80,13 @@ void CsvReader::require(const std::vector<std::string_view>& columns) const {
   std::string missing;
   for (const std::string_view column : columns) {
     if (!find(column)) {
+      const auto same = [column](const std::string& name) {
+        return std::equal(name.begin(), name.end(), column.begin(), column.end(),
+                          [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+      };
+      const auto other = std::find_if(header_.begin(), header_.end(), same);
       missing += fmt::format("{}'{}'", missing.empty() ? "" : ", ", column);
+      if (other != header_.end()) missing += fmt::format(" (has '{}': names are in lower case)", *other);
     }
   }
   if (!missing.empty()) {

@@ -22,6 +22,8 @@ struct MicrobenchRow {
   double high = 0;          ///< highest
   double sm_clock_mhz = 0;  ///< 0 when unknown
   int runs = 0;
+  std::string file;  ///< where the row stands, for messages; of several runs the first
+  int line = 0;
 };
 
 struct MicrobenchData {

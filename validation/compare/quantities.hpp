@@ -33,11 +33,12 @@ struct QuantityInfo {
   const char* unit;
   double floor;    ///< scored only where the measured value exceeds this: below it, noise and start-up decide
   double highest;  ///< a measured value beyond this is a mistake of the file: a launch of hours, more than GPUs count
+  double lowest = 0;  ///< one below this, likewise: counters may be zero, time never is and would divide the error
 };
 
 inline constexpr std::array<QuantityInfo, kNumQuantities> kQuantityInfo{{
-    {"sm_cycles", "", 1, "cycles", 0, 1e14},
-    {"duration_us", "ncu_duration_ns", 1e-3, "us", 0, 1e10},
+    {"sm_cycles", "", 1, "cycles", 0, 1e14, 1},
+    {"duration_us", "ncu_duration_ns", 1e-3, "us", 0, 1e10, 1e-6},
     {"dram_read_bytes", "", 1, "bytes", 8e6, 1e18},
     {"dram_write_bytes", "", 1, "bytes", 32e6, 1e18},
     {"lts_sectors", "", 1, "sectors", 100e3, 1e18},

@@ -1,4 +1,7 @@
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "validation/compare/report.hpp"
 
@@ -61,6 +64,18 @@ Json row_json(const ComparedRow& row) {
   return out;
 }
 
+/// One row at a time: as one document they would take some ten times their text.
+void append_rows(const std::vector<ComparedRow>& rows, std::string& text) {
+  for (const ComparedRow& row : rows) {
+    text += &row == rows.data() ? "\n  " : ",\n  ";
+    for (const char c : row_json(row).dump(1)) {
+      text += c;
+      if (c == '\n') text += "  ";
+    }
+  }
+  if (!rows.empty()) text += "\n ";
+}
+
 }  // namespace
 
 std::string comparison_json(const Comparison& comparison) {
@@ -87,11 +102,11 @@ std::string comparison_json(const Comparison& comparison) {
   for (const auto& [reason, count] : comparison.causes) {
     out["unsupported"][reason] = count;
   }
-  out["rows"] = Json::array();
-  for (const ComparedRow& row : comparison.rows) {
-    out["rows"].push_back(row_json(row));
-  }
-  return out.dump(1) + "\n";
+  std::string text = out.dump(1);
+  text.resize(text.size() - std::string_view("\n}").size());
+  text += ",\n \"rows\": [";
+  append_rows(comparison.rows, text);
+  return text + "]\n}\n";
 }
 
 }  // namespace strata

@@ -65,14 +65,19 @@ void check_tile(const GemmTmaConfig& c, Problems& problems) {
   const WgmmaShape shape = gemm_tma_wgmma_shape(c);
   const char* row_key = c.wgmma_m_along_n ? "tile-n" : "tile-m";
   const char* col_key = c.wgmma_m_along_n ? "tile-m" : "tile-n";
-  if (shape.rows == 0 || shape.rows % 64 != 0) {
-    problems.add(row_key, fmt::format("each consumer warpgroup would compute {} rows; expected a multiple of 64 "
+  const std::uint32_t rows = c.wgmma_m_along_n ? c.tile_n : c.tile_m;
+  const std::uint32_t cols = c.wgmma_m_along_n ? c.tile_m : c.tile_n;
+  const std::uint32_t share_rows = c.consumers == ConsumerMode::kCooperativeM ? 2 : 1;
+  const std::uint32_t share_cols = c.consumers == ConsumerMode::kCooperativeN ? 2 : 1;
+  if (rows % (64 * share_rows) != 0) {
+    problems.add(row_key, fmt::format("each consumer warpgroup would compute {:g} rows; expected a multiple of 64 "
                                       "(ping-pong: the tile, cooperative: half of it)",
-                                      shape.rows));
+                                      static_cast<double>(rows) / share_rows));
   }
-  if (shape.n == 0 || shape.n % 8 != 0 || shape.cols % shape.n != 0) {
+  if (cols % share_cols != 0 || shape.n == 0 || shape.n % 8 != 0 || shape.cols % shape.n != 0) {
     problems.add(col_key,
-                 fmt::format("each consumer warpgroup would compute {} columns; expected a multiple of 8", shape.cols));
+                 fmt::format("each consumer warpgroup would compute {:g} columns; expected a multiple of 8{}",
+                             static_cast<double>(cols) / share_cols, shape.cols > 256 ? ", and above 256 of 16" : ""));
   }
   if (c.tile_k % shape.k != 0) {
     problems.add("tile-k", fmt::format("{} is not a multiple of wgmma's K, {} elements of {}", c.tile_k, shape.k,
@@ -138,9 +143,11 @@ std::vector<Diagnostic> check_gemm_tma(const GemmTmaConfig& c, const TargetFacts
   }
   const std::uint32_t registers = gemm_tma_accumulator_registers(c);
   if (registers > kMaxAccumulatorRegisters) {
-    problems.add("tile-m", fmt::format("tile {}x{} needs {} accumulator registers per consumer thread; at most {} fit "
-                                       "(cooperative consumers halve the need)",
-                                       c.tile_m, c.tile_n, registers, kMaxAccumulatorRegisters));
+    const char* help =
+        c.consumers == ConsumerMode::kPingPong ? "; cooperative consumers halve the need" : "; expected a smaller tile";
+    problems.add("tile-m",
+                 fmt::format("tile {}x{} needs {} accumulator registers per consumer thread; at most {} fit{}",
+                             c.tile_m, c.tile_n, registers, kMaxAccumulatorRegisters, help));
   }
   const double units = static_cast<double>(c.problem.m) / c.tile_m * (static_cast<double>(c.problem.n) / c.tile_n) *
                        static_cast<double>(c.problem.batch);

@@ -119,13 +119,13 @@ GemmTmaConfig complete(const GemmTmaConfig& base, const Fixed& fixed, const Cand
 GemmTmaConfig choose(const GemmTmaConfig& base, const Fixed& fixed, const TargetFacts& target) {
   GemmTmaConfig best;
   double best_cycles = std::numeric_limits<double>::infinity();
-  std::vector<Diagnostic> first_problems;
+  std::vector<Diagnostic> fewest_problems;  // those that no choice of the rest mends
   for (const Candidate& candidate : kCandidates) {
     for (const bool cluster_along_m : {true, false}) {
       const GemmTmaConfig c = complete(base, fixed, candidate, cluster_along_m, target);
       const std::vector<Diagnostic> problems = check_gemm_tma(c, target);
       if (!problems.empty()) {
-        first_problems = first_problems.empty() ? problems : first_problems;
+        if (fewest_problems.empty() || problems.size() < fewest_problems.size()) fewest_problems = problems;
         continue;
       }
       const double cycles = estimate_gemm_tma_cycles(c, target);
@@ -136,7 +136,7 @@ GemmTmaConfig choose(const GemmTmaConfig& base, const Fixed& fixed, const Target
     }
   }
   if (best_cycles == std::numeric_limits<double>::infinity()) {
-    throw InputError(first_problems);
+    throw InputError(fewest_problems);
   }
   return best;
 }

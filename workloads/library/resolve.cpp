@@ -198,6 +198,10 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
     if (const std::string_view reason = reason_not_modelled(canonical); !reason.empty()) {
       throw UnsupportedError(fmt::format("kernel '{}': {}", identifier_of(canonical), reason));
     }
+    if (canonical.size() == 4 && std::equal(canonical.begin(), canonical.end(), "auto",
+                                            [](unsigned char a, char b) { return std::tolower(a) == b; })) {
+      throw UnsupportedError(fmt::format("kernel '{}' is of no known family; did you mean 'auto'?", canonical));
+    }
     const FamilyParser* nearest = nearest_family(canonical);
     throw UnsupportedError(fmt::format("kernel '{}' is of no known family{}", identifier_of(canonical),
                                        nearest == nullptr ? "" : fmt::format("; the nearest is {}", nearest->family)));

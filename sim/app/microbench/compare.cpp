@@ -21,6 +21,7 @@ struct Task {
   std::string key;
   std::function<std::unique_ptr<TraceSource>()> make;
   double sm_clock_mhz = 0;
+  const MicrobenchRow* row = nullptr;  ///< the first that asks for it
   MicrobenchRun run;
 };
 
@@ -43,13 +44,26 @@ bool wanted(const MicrobenchRow& row, const Mapping& mapping, const std::string&
          (mapping.point && mapping.point->benchmark.find(only) != std::string::npos);
 }
 
+/// A row may ask for a launch that no GPU, or not this one, can run.
+MicrobenchRun run_task(const GpuConfig& gpu, const Task& t) {
+  try {
+    return run_microbench(gpu, *t.make(), t.sm_clock_mhz);
+  } catch (const InputError& e) {
+    throw InputError(Diagnostic{t.row->file,
+                                t.row->line,
+                                0,
+                                {},
+                                fmt::format("{} at {:.10g} cannot run: {}", t.row->series, t.row->x, e.what())});
+  }
+}
+
 void run_all(const GpuConfig& gpu, std::vector<Task>& tasks, const MicrobenchOptions& options) {
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> done{0};
   const auto worker = [&] {
     for (std::size_t i = next.fetch_add(1); i < tasks.size(); i = next.fetch_add(1)) {
       Task& t = tasks[i];
-      t.run = run_microbench(gpu, *t.make(), t.sm_clock_mhz);
+      t.run = run_task(gpu, t);
       const std::size_t finished = done.fetch_add(1) + 1;
       if (options.progress) {
         options.progress(finished, tasks.size());
@@ -95,7 +109,7 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
     for (PointTrace& trace : mapped.point.traces) {
       const auto [at, fresh] = known.try_emplace(fmt::format("{} @{}", trace.key, clock), tasks.size());
       if (fresh) {
-        tasks.push_back(Task{at->first, std::move(trace.make), clock, {}});
+        tasks.push_back(Task{at->first, std::move(trace.make), clock, &row, {}});
       }
       mapped.tasks.push_back(at->second);
     }

@@ -1,7 +1,12 @@
 #include "sim/app/microbench/point.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <utility>
+
+#include "sim/app/microbench/row_limits.hpp"
+#include "sim/base/error.hpp"
 
 namespace strata::app {
 
@@ -30,6 +35,11 @@ Mapping one_trace(std::string benchmark, PointKind kind, std::string key,
 }
 
 Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
+  if (has_huge_number(row.series)) return not_simulated("an unknown series");
+  if (const auto expected = impossible_x(row)) {
+    throw InputError(
+        Diagnostic{row.file, row.line, 0, "x", fmt::format("{:.10g}: {} expects {}", row.x, row.series, *expected)});
+  }
   if (row.x < 1 && !x_may_be_below_one(row)) return not_simulated("its x is below one");
   if (row.bench == "latency") return map_latency(row);
   if (row.bench == "l2_bandwidth") return map_l2_bandwidth(row, placement);

@@ -40,7 +40,7 @@ struct Mapping {
                                 std::function<std::unique_ptr<TraceSource>()> make,
                                 std::function<double(const MicrobenchRun&)> value);
 
-/// The point that a measured row stands for.
+/// The point that a measured row stands for. Throws InputError that names the row where its x makes no sense.
 [[nodiscard]] Mapping map_point(const MicrobenchRow& row, const Placement& placement);
 
 // By program; the row's own program.

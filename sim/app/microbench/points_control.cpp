@@ -67,6 +67,8 @@ Mapping map_clusters(const MicrobenchRow& row) {
   c.cluster = cluster;
   c.ctas = name.find("_all") != std::string::npos ? 112 / cluster * cluster : cluster;
   if (const auto bytes = number_after(name, "dsmem_bulk")) {
+    constexpr std::uint32_t kMost = 64 * 1024;
+    if (*bytes < 16 || *bytes > kMost) return not_simulated("an unknown series");
     c.bytes = *bytes;
     c.operations = 256 * 1024 / *bytes;
     c.in_flight = 32;
@@ -136,6 +138,8 @@ Mapping map_launch(const MicrobenchRow& row, const Placement& placement) {
   c.threads = static_cast<std::uint32_t>(row.x);
   constexpr std::uint32_t kWork = 8000;
   if (const auto kib = number_after(name, "quiet_gap_smem")) {
+    constexpr std::uint32_t kMostKib = 1024;
+    if (*kib > kMostKib) return not_simulated("an unknown series");
     c.ctas = placement.num_sms() * 8;
     c.smem_bytes = *kib * 1024;
     c.work = kWork;
@@ -148,7 +152,8 @@ Mapping map_launch(const MicrobenchRow& row, const Placement& placement) {
   if (!gap && !take_suffix(name, "_rate"))
     return not_simulated("the same launch seen by another clock, or by the host");
   if (take_prefix(name, "cluster")) {
-    c.cluster = number_after(name, "").value_or(1);
+    c.cluster = number_after(name, "").value_or(0);
+    if (c.cluster == 0) return not_simulated("an unknown series");
     name.erase(0, name.find('_') + 1);
   }
   if (name == "tiny_10k" || name == "tiny") {

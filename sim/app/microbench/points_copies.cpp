@@ -53,6 +53,10 @@ Mapping map_ring(std::string name, std::uint32_t x, const Placement& placement, 
   } else {
     return not_simulated("an unknown series");
   }
+  constexpr std::uint32_t kSlots = 64;  // mbarriers of a CTA
+  if (c.bytes == 0 || c.stages == 0 || c.warps == 0 || c.warps * c.stages > kSlots) {
+    return not_simulated("an unknown series");
+  }
   if (tile && c.rows == 0) c.rows = c.bytes / kRowBytes;
   constexpr std::uint32_t kTimedBytes = 1 << 20;
   c.copies = std::max(c.stages, kTimedBytes / c.bytes / c.warps) / c.stages * c.stages;
@@ -138,7 +142,9 @@ Mapping map_tma_edges(const MicrobenchRow& row) {
                     number("_y"),
                     static_cast<std::uint32_t>(row.x),
                     number("_cluster")};
-  if (c.pitch == 0 || c.height == 0 || c.rows == 0 || c.cluster == 0) return not_simulated("an unknown series");
+  constexpr std::uint32_t kMostRows = 256;  // of a box
+  if (c.pitch == 0 || c.height == 0 || c.rows == 0 || c.rows > kMostRows || c.cluster == 0)
+    return not_simulated("an unknown series");
   return one_trace(
       delivered ? "sectors that boxes bring" : "sectors of boxes that reach the L2", PointKind::kTraffic, row.series,
       [c] { return make_edge_boxes(c); },

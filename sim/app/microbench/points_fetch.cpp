@@ -64,7 +64,7 @@ Mapping map_instruction_fetch(const MicrobenchRow& row) {
 
 Mapping map_issue_slots(const MicrobenchRow& row) {
   const std::optional<std::uint32_t> chains = number_after(row.series, "chains_");
-  if (!chains || *chains == 0) return not_simulated("an unknown series");
+  if (!chains || *chains == 0 || *chains > 16) return not_simulated("an unknown series");
   const auto warps = static_cast<std::uint32_t>(row.x);
   InstructionConfig c;
   c.instruction = ThreadInstruction{"ffma", Pipe::kFma};

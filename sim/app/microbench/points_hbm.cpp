@@ -61,7 +61,15 @@ Mapping mix(std::string name) {
   if (name.size() < 4 || name[1] != 'r' || name[3] != 'w') return not_simulated("an unknown mix");
   const auto digit = [&](std::size_t i) { return static_cast<std::uint32_t>(name[i] - '0'); };
   HbmStreamConfig c = arrays(digit(0), digit(2), kArray, number_after(name, "_pad").value_or(0));
-  if (const auto ctas = number_after(name, "ctas_per_sm_")) c.ctas = *ctas * kSms;
+  constexpr std::uint32_t kMostArrays = 8;
+  if (c.reads > kMostArrays || c.writes > kMostArrays || c.reads + c.writes == 0) {
+    return not_simulated("an unknown mix");
+  }
+  if (const auto ctas = number_after(name, "ctas_per_sm_")) {
+    constexpr std::uint32_t kMost = 4;  // of 512 threads
+    if (*ctas == 0 || *ctas > kMost) return not_simulated("an unknown mix");
+    c.ctas = *ctas * kSms;
+  }
   return stream("HBM read and write mixes", c);
 }
 

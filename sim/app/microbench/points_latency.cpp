@@ -65,6 +65,8 @@ Mapping map_latency(const MicrobenchRow& row) {
     return chase("load latency through L1 by footprint", c);
   }
   if (const auto passes = number_after(row.series, "load_cg_after_")) {
+    constexpr std::uint32_t kMostPasses = 16;
+    if (*passes > kMostPasses) return not_simulated("an unknown series");
     c.lines = x * kKiB / kLineBytes;
     c.passes = x * kKiB > 64 * kMiB ? 0 : *passes;
     c.hops = 4 * kHops;

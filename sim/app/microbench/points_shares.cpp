@@ -64,11 +64,14 @@ Mapping map_hbm_shares(const MicrobenchRow& row, const Placement& placement) {
     }
     sms = members(name, placement);
   }
-  if (!sms || kib < kChunkKib) return not_simulated("two GPCs of a pair: which sides they are on is the card's own");
+  constexpr std::uint32_t kMostKib = 224;
+  if (!sms || kib < kChunkKib || kib > kMostKib)
+    return not_simulated("two GPCs of a pair: which sides they are on is the card's own");
   c.group = placement.group(*sms);
   c.stages = kib / kChunkKib;
   c.in_turn = name == "all_in_turn";
   const std::string key = fmt::format("{} {} {}", name, kib, sms->size());
+  if (end && row.sm_clock_mhz == 0) return not_simulated("its SM clock is unknown");
   if (!end) {
     const double bytes = static_cast<double>(c.bytes_each) * static_cast<double>(sms->size());
     return one_trace(

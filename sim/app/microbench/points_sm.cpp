@@ -166,6 +166,7 @@ Mapping map_mma_sync(const MicrobenchRow& row) {
   if (rest == "chains") {
     c.chains = x;
   } else {
+    if (rest.empty() || rest.front() < '1' || rest.front() > '9') return not_simulated("an unknown series");
     c.chains = static_cast<std::uint32_t>(rest.front() - '0');
     c.warps = x;
   }
@@ -202,6 +203,7 @@ const char* wgmma_series(const std::string& rest, std::uint32_t x, WgmmaConfig& 
   }
   if (starts_with(rest, "wait1_")) return "wgmma by depth in flight";
   if (const auto warps = number_after(rest, "fill_1sm_")) {
+    if (*warps == 0 || *warps > 4) return nullptr;
     c.per_group = 4;
     c.fill_warps = *warps;
     return "wgmma beside TMA fills";
@@ -224,6 +226,7 @@ Mapping map_wgmma(const MicrobenchRow& row) {
   c.a_in_registers = name[0] == 'r';
   const char* benchmark = wgmma_series(name.substr(3), static_cast<std::uint32_t>(row.x), c);
   if (benchmark == nullptr) return not_simulated("fills by all SMs at once, or a producer that does nothing");
+  if (c.n < 8 || c.n > 256 || c.n % 8 != 0) return not_simulated("an unknown series");
   const double each = static_cast<double>(c.groups) * c.per_group * c.warpgroups;
   return one_trace(
       benchmark, c.drain && c.per_group == 1 ? PointKind::kLatency : PointKind::kRate,

@@ -60,6 +60,7 @@ Mapping cycles_of(const char* benchmark, std::string key, std::function<std::uni
 Mapping map_cold_start(const MicrobenchRow& row) {
   std::string name = row.series;
   if (const auto unroll = number_after(name, "one_sm_unroll")) {
+    if (*unroll == 0) return not_simulated("an unknown series");
     if (*unroll > 4) return not_simulated("more than four loads in flight: the compiler keeps four");
     return one_sm(row, *unroll, name.find("_l2_") != std::string::npos);
   }

@@ -9,6 +9,7 @@
 
 #include "sim/app/launch_limits.hpp"
 #include "sim/base/error.hpp"
+#include "validation/compare/json_input.hpp"
 
 namespace strata::app {
 
@@ -39,6 +40,18 @@ std::string text(const json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : std::string{};
 }
 
+/// The name of an event, which ends in outputs.
+std::string checked_name(const json& event, const std::string& path, const std::string& where) {
+  std::string name = text(event, "name");
+  if (name.find('\0') != std::string::npos) {
+    fail(path, where, "name", "holds a zero byte; expected text");
+  }
+  if (name.size() > kMaxCellBytes) {
+    fail(path, where, "name", fmt::format("has {} bytes; expected at most {}", name.size(), kMaxCellBytes));
+  }
+  return name;
+}
+
 /// 0 where the member is missing or no whole number.
 std::int64_t integer(const json& object, const char* key) {
   const json& value = member(object, key);
@@ -57,7 +70,7 @@ std::optional<double> time_us(const json& event, const char* key, const std::str
     return std::nullopt;
   }
   if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < 0) {
-    fail(path, where, key, fmt::format("{} is not a time of zero or more microseconds", value.dump()));
+    fail(path, where, key, fmt::format("{} is not a time of zero or more microseconds", shown(value)));
   }
   return value.get<double>();
 }
@@ -65,10 +78,15 @@ std::optional<double> time_us(const json& event, const char* key, const std::str
 std::optional<double> duration_us(const json& event, const std::string& path, const std::string& where) {
   constexpr const char* kDuration = "dur";
   const auto us = time_us(event, kDuration, path, where);
-  const double highest = info_of(Quantity::kDurationUs).highest;
-  if (us && *us > highest) {
+  if (us == 0.0) {
+    return std::nullopt;  // below the clock's step: not measured
+  }
+  const QuantityInfo& info = info_of(Quantity::kDurationUs);
+  if (us && (*us < info.lowest || *us > info.highest)) {
+    const std::string found = shown(member(event, kDuration));
     fail(path, where, kDuration,
-         fmt::format("{}: expected at most {:.0f} microseconds", member(event, kDuration).dump(), highest));
+         *us > info.highest ? fmt::format("{}: expected at most {:.0f} microseconds", found, info.highest)
+                            : fmt::format("{}: expected at least {:g} microseconds", found, info.lowest));
   }
   return us;
 }
@@ -80,7 +98,7 @@ std::optional<std::uint32_t> count(const json& args, const char* key, const std:
     return std::nullopt;
   }
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
-    fail(path, where, key, fmt::format("{} is not a whole number below 2^32", value.dump()));
+    fail(path, where, key, fmt::format("{} is not a whole number below 2^32", shown(value)));
   }
   return value.get<std::uint32_t>();
 }
@@ -96,7 +114,7 @@ std::optional<Dim3> dims(const json& args, const char* key, const std::string& p
                n.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
       });
   if (!three) {
-    fail(path, where, key, fmt::format("{} is not three dimensions such as [128,1,1]", value.dump()));
+    fail(path, where, key, fmt::format("{} is not three dimensions such as [128,1,1]", shown(value)));
   }
   return Dim3{value[0].get<std::uint32_t>(), value[1].get<std::uint32_t>(), value[2].get<std::uint32_t>()};
 }
@@ -114,7 +132,7 @@ void check(const LaunchRow& row, const json& args, const std::string& path, cons
   } else if (impossible->cell == LaunchCell::kRegisters) {
     key = kRegisters;
   }
-  fail(path, where, key, fmt::format("{}: expected {}", member(args, key).dump(), impossible->expected));
+  fail(path, where, key, fmt::format("{}: expected {}", shown(member(args, key)), impossible->expected));
 }
 
 /// The numbers of a tensor's list; of a list of tensors those of its first. Empty for anything else.
@@ -185,6 +203,7 @@ void KinetoEvents::add(const json& event, const std::string& path, const std::st
   if (category == "kernel") {
     add_kernel(event, path, where);
   } else if (category == "cpu_op") {
+    static_cast<void>(checked_name(event, path, where));
     add_operator(event);
   } else if (category == "cuda_runtime" || category == "cuda_driver") {
     add_launch_call(event);
@@ -197,9 +216,9 @@ void KinetoEvents::add(const json& event, const std::string& path, const std::st
 void KinetoEvents::add_kernel(const json& event, const std::string& path, const std::string& where) {
   const json& args = member(event, "args");
   LaunchRow row;
-  row.kernel = text(event, "name");
+  row.kernel = checked_name(event, path, where);
   if (row.kernel.empty()) {  // elsewhere a launch without a name asks for a choice of kernel
-    fail(path, where, "name", fmt::format("{} is not a kernel's name", member(event, "name").dump()));
+    fail(path, where, "name", fmt::format("{} is not a kernel's name", shown(member(event, "name"))));
   }
   row.grid = dims(args, kGrid, path, where);
   row.block = dims(args, kBlock, path, where);

@@ -3,11 +3,13 @@
 
 #include <istream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sim/app/profile/gzip_text.hpp"
 #include "sim/app/profile/kineto_events.hpp"
 #include "sim/app/profile/launch_reader.hpp"
 #include "sim/base/error.hpp"
+#include "validation/compare/json_input.hpp"
 
 namespace strata::app {
 
@@ -20,6 +22,10 @@ constexpr const char* kEvents = "traceEvents";
 
 [[noreturn]] void fail(const std::string& path, int line, int column, const std::string& message) {
   throw InputError(Diagnostic{path, line, column, {}, message});
+}
+
+[[noreturn]] void fail(const std::string& path, const char* key, const std::string& message) {
+  throw InputError(Diagnostic{path, 0, 0, key, message});
 }
 
 /// Line and column of a byte of the file, for messages.
@@ -38,16 +44,26 @@ std::pair<int, int> place_of(const std::string& path, std::size_t byte) {
   return {line, column};
 }
 
-/// Hands each element of the top-level list `traceEvents` to `take` and drops it; returns what remains of the document.
+/// Hands each element of the top-level list `traceEvents` to `take`, with its index, and drops it; returns what remains
+/// of the document.
 template <typename Take>
 json parse_events(std::istream& in, const std::string& path, const Take& take) {
   bool inside = false;
+  bool seen = false;
+  std::size_t index = 0;
   const auto filter = [&](int depth, Event event, json& value) {
+    refuse_deep_json(depth, path, inside ? fmt::format("{}[{}]", kEvents, index) : std::string{});
     if (depth == 1 && event == Event::key) {
       inside = value == kEvents;
+      if (inside && std::exchange(seen, true)) {
+        fail(path, kEvents, "is there twice; expected one list of events");
+      }
+    }
+    if (inside && depth == 1 && (event == Event::object_start || event == Event::value)) {
+      fail(path, kEvents, "is no list; expected a list of events");
     }
     if (inside && depth == 2 && event == Event::object_end) {
-      take(value);
+      take(value, index++);
       return false;
     }
     return true;
@@ -74,10 +90,10 @@ class KinetoTrace final : public LaunchReader {
       fail(path, 0, 0, "is empty; expected the JSON of PyTorch's profiler");
     }
     std::istream in(&text);
-    std::size_t index = 0;
-    const json rest = parse_events(in, path, [&](const json& event) {
+    std::size_t count = 0;
+    const json rest = parse_events(in, path, [&](const json& event, std::size_t index) {
       events_.add(event, path, fmt::format("{}[{}]", kEvents, index));
-      if (++index % kReportEvery == 0 && progress) {
+      if (++count % kReportEvery == 0 && progress) {
         progress(text.bytes_read());
       }
     });
@@ -86,7 +102,7 @@ class KinetoTrace final : public LaunchReader {
     }
     if (events_.launches().empty()) {
       fail(path, 0, 0,
-           fmt::format("has no kernels among its {} events; expected a trace with activities=[CPU, CUDA]", index));
+           fmt::format("has no kernels among its {} events; expected a trace with activities=[CPU, CUDA]", count));
     }
     const json devices = rest.value("deviceProperties", json::array());
     if (devices.is_array() && !devices.empty() && devices[0].is_object() && devices[0].contains("name")) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -73,14 +74,25 @@ constexpr std::array kMetrics{
     Metric{Quantity::kTensorInsts, "sm__inst_executed_pipe_tensor.sum"},
 };
 
-/// Factor from a printed unit to bytes, sectors, ...: "Kbyte", "Mbyte/block", "sector", "".
-double count_scale(std::string_view unit) {
+/// Factor from a printed unit to bytes, sectors, ...: "Kbyte", "Mbyte/block", "KiB", "sector", ""; nothing for any
+/// other.
+std::optional<double> count_scale(std::string_view unit, bool bytes) {
   constexpr std::string_view kPrefixes = "KMGT";
-  if (unit.size() < 2) {
-    return 1;
+  constexpr std::array<std::string_view, 2> kBytes{"byte", "B"};
+  constexpr std::array<std::string_view, 11> kCounts{
+      "", "cycle", "sector", "inst", "instruction", "wavefront", "request", "register", "block", "thread", "cluster"};
+  unit = unit.substr(0, unit.find('/'));
+  double scale = 1;
+  if (const std::size_t prefix = unit.empty() ? std::string_view::npos : kPrefixes.find(unit.front());
+      prefix != std::string_view::npos) {
+    unit.remove_prefix(1);
+    const bool binary = unit.starts_with("iB") || unit.starts_with("ib");
+    unit.remove_prefix(binary ? 1 : 0);
+    scale = std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(prefix + 1));
   }
-  const std::size_t prefix = kPrefixes.find(unit.front());
-  return prefix == std::string_view::npos ? 1 : std::pow(1000.0, static_cast<double>(prefix + 1));
+  const bool known = bytes ? std::find(kBytes.begin(), kBytes.end(), unit) != kBytes.end()
+                           : std::find(kCounts.begin(), kCounts.end(), unit) != kCounts.end();
+  return known ? std::optional(scale) : std::nullopt;
 }
 
 /// Factor from a printed unit to microseconds; nothing for a unit that is no time.
@@ -238,23 +250,39 @@ class NcuPage final : public LaunchReader {
     return value;
   }
 
+  /// What a column's unit says.
+  [[nodiscard]] double scale_of(std::size_t column, std::string_view name) const {
+    const bool bytes =
+        name.find("bytes") != std::string_view::npos || name.find("shared_mem") != std::string_view::npos;
+    const auto scale = count_scale(units_[column], bytes);
+    if (!scale) {
+      fail(record_.line, std::string(name),
+           fmt::format("unit '{}' in the row of units; expected {}, alone or after K, M, G or T", units_[column],
+                       bytes ? "byte" : "cycle, sector, inst, wavefront or another count"));
+    }
+    return *scale;
+  }
+
   [[nodiscard]] std::optional<double> measured(const Metric& metric) const {
     const auto column = csv_->find(metric.name);
     const auto value = column ? printed(*column) : std::nullopt;
     if (!value) {
       return std::nullopt;
     }
-    const auto scale = metric.measure == Measure::kCount ? count_scale(units_[*column]) : time_scale(units_[*column]);
-    if (!scale) {
+    const auto time = metric.measure == Measure::kTime ? time_scale(units_[*column]) : std::nullopt;
+    if (metric.measure == Measure::kTime && !time) {
       fail(record_.line, metric.name,
            fmt::format("unit '{}' is no time; expected ns, us, ms or s in the row of units", units_[*column]));
     }
+    const double scaled = *value * (time ? *time : scale_of(*column, metric.name));
     const QuantityInfo& info = info_of(metric.quantity);
-    if (*value * *scale > info.highest) {
+    if (scaled < info.lowest || scaled > info.highest) {
       fail(record_.line, metric.name,
-           fmt::format("'{}': expected at most {:g} {}", record_.cells[*column], info.highest, info.unit));
+           scaled > info.highest
+               ? fmt::format("'{}': expected at most {:g} {}", record_.cells[*column], info.highest, info.unit)
+               : fmt::format("'{}': expected at least {:g} {}", record_.cells[*column], info.lowest, info.unit));
     }
-    return *value * *scale;
+    return scaled;
   }
 
   [[nodiscard]] std::optional<std::uint32_t> whole(const char* name) const {
@@ -264,7 +292,7 @@ class NcuPage final : public LaunchReader {
       return std::nullopt;
     }
     constexpr double kRounding = 1e-6;  // of 16.384 Kbyte times 1000
-    const double scaled = *value * count_scale(units_[*column]);
+    const double scaled = *value * scale_of(*column, name);
     const double rounded = std::round(scaled);
     if (std::abs(scaled - rounded) > kRounding) {
       fail(record_.line, name,
@@ -276,24 +304,24 @@ class NcuPage final : public LaunchReader {
     return static_cast<std::uint32_t>(rounded);
   }
 
-  /// "(384, 1, 1)"
+  /// "(384, 1, 1)", with its parentheses or without.
   [[nodiscard]] Dim3 dims(const char* name) const {
     const std::string& cell = text(csv_->find(name));
-    std::array<std::uint32_t, 3> n{};
-    std::size_t count = 0;
-    bool others = false;
-    for (const char* at = cell.data(); at != cell.data() + cell.size() && !others;) {
-      std::uint32_t number = 0;
-      const auto [next, status] = std::from_chars(at, cell.data() + cell.size(), number);
-      if (status == std::errc{} && count < n.size()) {
-        n[count++] = number;
-        at = next;
-      } else {
-        others = std::string_view("(, )").find(*at++) == std::string_view::npos;
-      }
+    std::string plain;
+    std::remove_copy(cell.begin(), cell.end(), std::back_inserter(plain), ' ');
+    if (plain.size() > 1 && plain.front() == '(' && plain.back() == ')') {
+      plain = plain.substr(1, plain.size() - 2);
     }
-    if (others || count != n.size()) {
-      fail(record_.line, name, fmt::format("'{}' is not three dimensions such as (128, 1, 1)", cell));
+    std::array<std::uint32_t, 3> n{};
+    const char* at = plain.data();
+    const char* const end = at + plain.size();
+    for (std::size_t i = 0; i < n.size(); ++i) {
+      const auto [next, status] = std::from_chars(at, end, n[i]);
+      const bool last = i + 1 == n.size();
+      if (status != std::errc{} || (last ? next != end : next == end || *next != ',')) {
+        fail(record_.line, name, fmt::format("'{}' is not three dimensions such as (128, 1, 1)", cell));
+      }
+      at = next + 1;
     }
     return Dim3{n[0], n[1], n[2]};
   }
@@ -346,7 +374,7 @@ class NcuPage final : public LaunchReader {
     constexpr std::uint32_t kRounding = 10;
     const std::uint32_t most = kMaxCtaSmemBytes - std::min(row.smem_static.value_or(0), kMaxCtaSmemBytes);
     const auto column = csv_->find(kSmemDynamic);
-    if (column && count_scale(units_[*column]) > 1 && row.smem_dynamic && *row.smem_dynamic > most &&
+    if (column && scale_of(*column, kSmemDynamic) > 1 && row.smem_dynamic && *row.smem_dynamic > most &&
         *row.smem_dynamic <= most + kRounding) {
       row.smem_dynamic = most;
     }
@@ -365,6 +393,12 @@ class NcuPage final : public LaunchReader {
     std::string label;
     read_shape(launch, label);
     row.kernel = text(csv_->find(kKernelName));
+    for (const std::string* cell : {&row.kernel, &row.op, &row.dtype, &row.shape, &label}) {
+      if (cell->size() > kMaxCellBytes) {
+        fail(record_.line, kKernelName,
+             fmt::format("'{}': expected at most {} bytes in a name, a label or a shape", *cell, kMaxCellBytes));
+      }
+    }
     if (row.kernel.empty()) {  // elsewhere a launch without a name asks for a choice of kernel
       fail(record_.line, kKernelName, "is empty; expected a kernel's name");
     }

@@ -45,6 +45,22 @@ TEST_CASE("launch table: seq and clock have to be numbers that can be") {
   CHECK(table.next(job));  // a seq that is not known is none
 }
 
+TEST_CASE("launch table: a name beyond any kernel's is refused, and the message does not repeat it") {
+  const TemporaryTable file(kHeader + std::string("g,1,gemm,bf16,\"64,64,64,TN\",") + std::string(70000, 'k') +
+                            ",,,,,,,,\n");
+  LaunchTable table(file.path);
+  LaunchJob job;
+  try {
+    static_cast<void>(table.next(job));
+    FAIL("read");
+  } catch (const InputError& e) {
+    const std::string text = e.what();
+    CHECK(text.find(":2: kernel: 'kkk") != std::string::npos);
+    CHECK(text.ends_with("expected at most 65536 bytes, found 70000"));
+    CHECK(text.size() < 1000);
+  }
+}
+
 TEST_CASE("launch table: reads what is known and leaves the rest empty") {
   const TemporaryTable file(std::string(kHeader) +
                             "g,1,gemm,bf16,\"64,64,64,TN\",nvjet,2x66x1,384x1x1,0x0x0,168,1024,0,1700.5,99\n"
@@ -109,6 +125,8 @@ TEST_CASE("launch table: what no GPU launches is a mistake of the file") {
 TEST_CASE("launch table: a needed column that is missing is an error") {
   const TemporaryTable file("case,seq,op,dtype,shape\n");
   CHECK_THROWS_WITH(LaunchTable(file.path), Catch::Contains("lacks the column 'kernel'"));
+  const TemporaryTable capitals("case,seq,op,dtype,shape,KERNEL\n");
+  CHECK_THROWS_WITH(LaunchTable(capitals.path), Catch::Contains("'kernel' (has 'KERNEL': names are in lower case)"));
 }
 
 TEST_CASE("predicted.csv: the columns are those of the contract, in its order") {

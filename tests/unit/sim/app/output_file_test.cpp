@@ -104,6 +104,22 @@ TEST_CASE("output: neither a file that is read nor a place in a folder that is r
   CHECK_FALSE(refused("", "."));
 }
 
+TEST_CASE("output: a name as long as names can be, and standard output by its other names") {
+  const TemporaryFolder folder;
+  const fs::path target = folder.path / std::string(255, 'n');
+  {
+    OutputFile out(target.string());
+    out.write("x");
+    out.commit();
+  }
+  CHECK(text_of(target) == "x");
+  CHECK(OutputFile("/dev/stdout").is_stdout());
+  OutputSet set;
+  CHECK(set.open("-", "--json"));
+  CHECK_THROWS_AS(set.open("/dev/stdout", "--csv"), strata::InputError);
+  CHECK(set.uses_stdout());
+}
+
 TEST_CASE("output: a full device is an input error") {
   OutputFile out("/dev/full");
   CHECK_THROWS_AS(out.write("x"), strata::InputError);

@@ -51,7 +51,7 @@ TEST_CASE("temporary file: moving keeps one owner") {
 }
 
 TEST_CASE("temporary file: a signal that ends the program removes those that are under way, and those alone") {
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGSEGV, SIGFPE, SIGBUS, SIGABRT}) {
     const std::string prefix = "temporary_file_test." + std::to_string(getpid()) + ".child";
     const std::string kept = prefix + ".kept";
     const std::string gone = prefix + ".gone";

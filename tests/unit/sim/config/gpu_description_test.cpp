@@ -155,6 +155,7 @@ TEST_CASE("--set: relations between keys are checked after all overrides", "[con
   CHECK(any(problems_of("h100-sxm5-80gb", {"l2.ways=20", "l2.size=100MB"}), "l2.size_bytes", "99942400 or 100147200"));
   CHECK(any(problems_of("h100-sxm5-80gb", {"smem.max_cta_bytes=512KiB"}), "smem.max_cta_bytes", "must not exceed"));
   CHECK(any(problems_of("h100-sxm5-80gb", {"clocks.sm_loaded=1990"}), "clocks.sm_loaded_mhz", "sm_max_mhz"));
+  CHECK(any(problems_of("h100-sxm5-80gb", {"l2.fetch_bytes=48"}), "l2.fetch_bytes", "must be 32 or 64"));
   CHECK(any(problems_of("h100-sxm5-80gb", {"hbm.trfc=3900"}), "hbm.trfc_ns", "between refreshes"));
   CHECK(problems_of("h100-sxm5-80gb",
                     {"topology.gpc_sms=[16,16]", "topology.gpc_partition=[0,1]", "topology.gpc_cluster_sms=[16,8]"})
@@ -257,6 +258,9 @@ TEST_CASE("extends: takes what a file does not give from another, and finds sibl
   CHECK(mine.config.num_sms() == 132);
   folder.write("loop.yaml", "schema: strata.gpu/1\nextends: loop\n");
   CHECK(any(problems_of(folder.write("user.yaml", "schema: strata.gpu/1\nextends: loop\n")), "extends", "circle"));
+  const std::string long_name(300, 'n');
+  CHECK(any(problems_of(folder.write("user.yaml", "schema: strata.gpu/1\nextends: " + long_name + "\n")), "extends",
+            "unknown GPU"));
   CHECK(any(problems_of(folder.write("user.yaml", "schema: strata.gpu/1\nextends: h100-sxm\n")), "extends",
             "did you mean"));
   CHECK(any(problems_of(folder.write("user.yaml", "schema: strata.gpu/1\nextends: /etc/passwd\n")), "extends",

@@ -25,6 +25,9 @@ TEST_CASE("did_you_mean: offers a name that resembles, and none when nothing doe
   const std::vector<std::string> names = {"l2.ways", "l2.slices", "hbm.trcd_ns"};
   CHECK(did_you_mean("l2.wayz", names) == "; did you mean 'l2.ways'?");
   CHECK(did_you_mean("hbm.t", names) == "; did you mean 'hbm.trcd_ns'?");
+  CHECK(did_you_mean("L2.WAYS", names) == "; did you mean 'l2.ways'?");
+  const std::vector<std::string> clocks = {"clocks.l2_mhz", "clocks.sm_max_mhz", "clocks.hbm_mhz"};
+  CHECK(did_you_mean("clocks.sm_mx", clocks) == "; did you mean 'clocks.sm_max_mhz'?");
   CHECK(did_you_mean("completely different", names).empty());
   CHECK(did_you_mean("x", {}).empty());
   CHECK(did_you_mean(std::string(100'000, 'x'), names).empty());

@@ -79,11 +79,14 @@ TEST_CASE("derive: a value out of range is refused with its key", "[validation][
   GpuDescription d = h100();
   MicrobenchData data;
   data.rows = {row("latency", "shared", 4096, 1e6)};
+  data.rows[0].file = "run/latency.csv";
+  data.rows[0].line = 9;
   try {
     (void)derive_parameters(data, d);
     FAIL("no error");
   } catch (const InputError& e) {
     CHECK(e.diagnostics()[0].key == "smem.latency_cycles");
+    CHECK(std::string(e.what()).starts_with("run/latency.csv:9: "));
   }
 }
 

@@ -93,7 +93,13 @@ TEST_CASE("microbench table: bad input is one clear line", "[validation][microbe
   run.write("origin.json", "not JSON");
   CHECK(has(error_of(run), "is not a JSON object"));
   run.write("origin.json", "{\"gpu\": \"x\", \"sms\": \"many\"}");
-  CHECK(has(error_of(run), "sms: expected a number"));
+  CHECK(has(error_of(run), "sms: \"many\": expected a whole number from 1"));
+  run.write("origin.json", "{\"gpu\": \"x\", \"sms\": 131.5}");
+  CHECK(has(error_of(run), "sms: 131.5: expected a whole number"));
+  run.write("origin.json", "{\"gpu\": \"x\", \"sms\": 1e14}");
+  CHECK(has(error_of(run), "sms: 100000000000000.0: expected a whole number"));
+  run.write("origin.json", "{\"gpu\": " + std::string(100000, '[') + std::string(100000, ']') + "}");
+  CHECK(has(error_of(run), "origin.json: nests deeper than 64 levels"));
   run.write_origin({}, 108);
   CHECK(has(error_of(run), "108 SMs; h100-sxm5-80gb has 132"));
   run.write_origin();
@@ -107,6 +113,32 @@ TEST_CASE("microbench table: bad input is one clear line", "[validation][microbe
     CHECK(has(error_of(run), "latency.csv:2"));
   }
   CHECK_THROWS_AS(read_microbench(run.path() + "/nowhere", h100()), InputError);
+}
+
+TEST_CASE("microbench table: clock, spread and repetitions are numbers that can be", "[validation][microbench]") {
+  const auto error = [](const std::string& tail) {
+    const MeasuredRun run("microbench_table_spread");
+    run.write_origin("a");
+    run.write("a/latency.csv", MeasuredRun::header() + "latency,load_ca,32,KiB,30,clk," + tail + "\n");
+    return error_of(run);
+  };
+  CHECK(error("1,2,7,1980").empty());
+  CHECK(has(error("1,2,7,0"), "latency.csv:2: sm_clock_mhz: '0': expected 1 to 10000 MHz"));
+  CHECK(has(error("1,2,7,1e9"), "sm_clock_mhz: '1e9'"));
+  CHECK(has(error("x,2,7,1980"), "min: 'x' is not a finite number"));
+  CHECK(has(error("1,x,7,1980"), "max: 'x' is not a finite number"));
+  CHECK(has(error("1,2,-7,1980"), "reps: '-7': expected a whole number from 1"));
+}
+
+TEST_CASE("microbench table: memory clocks of cards of a product may differ by 5 %", "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_clock");
+  run.write_origin("a");
+  run.write("a/latency.csv", MeasuredRun::header() + "latency,load_ca,32,KiB,30,clk,1,2,7,1980\n");
+  GpuConfig other = h100();
+  other.clocks.hbm_mhz = other.clocks.hbm_mhz * 102 / 100;
+  CHECK_NOTHROW(read_microbench(run.path(), other));
+  other.clocks.hbm_mhz = h100().clocks.hbm_mhz * 110 / 100;
+  CHECK_THROWS_WITH(read_microbench(run.path(), other), Catch::Contains("memory_clock_mhz: was measured on"));
 }
 
 TEST_CASE("microbench table: the recorded runs of the H100 are read whole", "[validation][microbench]") {

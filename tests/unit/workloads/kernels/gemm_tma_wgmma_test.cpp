@@ -162,6 +162,35 @@ TEST_CASE("GEMM TMA: what does not fit is refused by key", "[workloads][gemm]") 
   CHECK_THROWS_AS(make_gemm_tma(config_of(64, 64, 64), test::ampere_facts()), UnsupportedError);
 }
 
+TEST_CASE("GEMM TMA: a tile that two warpgroups cannot halve is refused", "[workloads][gemm]") {
+  const TargetFacts target = test::hopper_facts();
+  const auto refused = [&](std::uint32_t m, std::uint32_t n, ConsumerMode mode, const char* key) {
+    GemmTmaConfig config = config_of(4096, 4096, 4096);
+    config.tile_m = m;
+    config.tile_n = n;
+    config.consumers = mode;
+    config.stages = 2;
+    return names(check_gemm_tma(config, target), key);
+  };
+  for (const std::uint32_t odd : {17U, 129U, 257U}) {
+    for (const ConsumerMode mode :
+         {ConsumerMode::kPingPong, ConsumerMode::kCooperativeM, ConsumerMode::kCooperativeN}) {
+      INFO(odd << " " << static_cast<int>(mode));
+      CHECK(refused(128, odd, mode, "tile-n"));
+    }
+  }
+  for (const std::uint32_t odd : {129U, 257U, 385U}) {
+    CHECK(refused(odd, 64, ConsumerMode::kCooperativeM, "tile-m"));
+  }
+  CHECK_FALSE(refused(128, 128, ConsumerMode::kCooperativeN, "tile-n"));
+  GemmTmaConfig large = config_of(4096, 4096, 4096);
+  large.tile_m = large.tile_n = 256;
+  large.stages = 2;
+  for (const Diagnostic& d : check_gemm_tma(large, target)) {
+    CHECK(d.message.find("cooperative consumers halve") == std::string::npos);
+  }
+}
+
 TEST_CASE("GEMM TMA: 4096 x 4096 x 4096 takes about four operations a K tile", "[workloads][gemm]") {
   GemmTmaConfig config = config_of(4096, 4096, 4096);
   config.tile_m = 256;

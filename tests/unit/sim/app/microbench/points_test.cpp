@@ -90,6 +90,30 @@ TEST_CASE("microbench points: rows without a trace are counted with their reason
   CHECK_THROWS_AS(compare_microbench(h100(), data, nothing), InputError);
 }
 
+TEST_CASE("microbench points: an x that makes no sense is an error of the row's file and line", "[app][microbench]") {
+  const auto error = [](MicrobenchRow r) {
+    r.file = "run/some.csv";
+    r.line = 7;
+    MicrobenchData data;
+    data.rows = {r};
+    try {
+      static_cast<void>(compare_microbench(h100(), data, {}));
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto refused = [&](const MicrobenchRow& r) { return error(r).starts_with("run/some.csv:7: "); };
+  CHECK(error(row("latency", "page_2mib", 1)) ==
+        "run/some.csv:7: x: 1: page_2mib expects a multiple of 2 from 2 to 131072");
+  CHECK(refused(row("latency", "load_ca", 4294967295)));
+  CHECK(refused(row("hbm", "random_rows", 3)));
+  CHECK(refused(row("hbm", "stride_32B_of", 0)));
+  CHECK(refused(row("tma", "tile_row_1warps", 9000)));
+  CHECK(refused(row("tma", "multicast_delivered_all", 7)));  // found where the launch is made
+  CHECK(error(row("tma", "bulk_0B_2stages", 2)).find("no measurement that can be simulated") != std::string::npos);
+}
+
 TEST_CASE("microbench placement: groups have the members their names say", "[app][microbench]") {
   const Placement p(h100());
   CHECK(p.num_sms() == 132);

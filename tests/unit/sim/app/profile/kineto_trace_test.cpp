@@ -61,6 +61,26 @@ std::string kernel(const std::string& args, const std::string& times = R"("ts":1
 
 }  // namespace
 
+TEST_CASE("Kineto: what nests deep, is no list or holds odd names is one clear line") {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  CHECK(error_of(events(kernel("\"grid\":" + deep))).find("traceEvents[0]: nests deeper than 64") != std::string::npos);
+  CHECK(error_of("{\"deviceProperties\":" + deep + "}").find("nests deeper than 64") != std::string::npos);
+  std::string wide;
+  for (int i = 0; i < 10000; ++i) wide += "1,";
+  CHECK(error_of(events(kernel("\"grid\":[" + wide + "1]"))).size() < 1000);
+  CHECK(error_of(R"({"traceEvents":{"a":1}})").find("traceEvents: is no list") != std::string::npos);
+  CHECK(error_of(R"({"traceEvents":[],"traceEvents":[]})").find("traceEvents: is there twice") != std::string::npos);
+  const std::string zero = R"({"cat":"kernel","name":"a\u0000b","args":{}})";
+  CHECK(error_of(events(zero)).find("traceEvents[0].name: holds a zero byte") != std::string::npos);
+  const std::string huge = R"({"cat":"kernel","name":")" + std::string(70000, 'a') + R"(","args":{}})";
+  CHECK(error_of(events(huge)).find("has 70000 bytes; expected at most 65536") != std::string::npos);
+}
+
+TEST_CASE("Kineto: a duration of zero is below the profiler's clock: not measured") {
+  const TemporaryFile file(events(kernel(R"("grid":[1,1,1],"block":[32,1,1])", R"("ts":1,"dur":0)")));
+  CHECK_FALSE(read(file.path()).at(0).measured[Quantity::kDurationUs]);
+}
+
 TEST_CASE("Kineto: launches take their shape from the operator that made them") {
   const std::vector<ProfiledLaunch> launches = read(sample("kineto_llama2-7b_decode_layer.json"));
   REQUIRE(launches.size() == 25);
@@ -186,8 +206,8 @@ TEST_CASE("Kineto: damaged compressed traces are told from damaged JSON") {
   CHECK_THAT(error_of(gzipped("")), Catch::Contains("is empty"));
 }
 
-TEST_CASE("Kineto: lists as deep as a file can hold are no shape") {
-  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+TEST_CASE("Kineto: lists that nest are no shape") {
+  const std::string deep = std::string(40, '[') + std::string(40, ']');
   const TemporaryFile file(events(kernel(R"("External id":5)") +
                                   R"(,{"cat":"cpu_op","name":"aten::mm","args":{"External id":5,"Input Dims":[)" +
                                   deep + "]}}"));

@@ -92,6 +92,20 @@ TEST_CASE("ncu page: numbers are in the printed unit, whatever it is") {
              Catch::Contains(":3: gpu__time_duration.sum: unit 'parsec'"));
 }
 
+TEST_CASE("ncu page: a unit that is unknown, a time of zero and dimensions that do not close are refused") {
+  const auto page = [](const std::string& unit, const std::string& tail) {
+    return std::string(kHeader) + "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"byte/block\",\"ns\",\"" + unit + "\"\n" +
+           row("", tail);
+  };
+  CHECK(read(page("KiB", kTail)).at(0).measured[Quantity::kDramReadBytes] == 9459712 * 1024.0);
+  CHECK_THAT(error_of(page("parsec", kTail)), Catch::Contains(":3: dram__bytes_read.sum: unit 'parsec'"));
+  CHECK_THAT(error_of(page("sector", kTail)), Catch::Contains(":3: dram__bytes_read.sum: unit 'sector'"));
+  CHECK_THAT(error_of(page("byte", "\"1,024\",\"0\",\"1\"")), Catch::Contains(":3: gpu__time_duration.sum: '0'"));
+  std::string open = page("byte", kTail);
+  open.replace(open.find("(4, 2, 1)"), 9, "((4,2,1");
+  CHECK_THAT(error_of(open), Catch::Contains(":3: Grid Size: '((4,2,1'"));
+}
+
 TEST_CASE("ncu page: other output and several processes in one file") {
   const std::string pages = std::string("==PROF== Connected to process 7\nepoch 1\n") + kHeader + kUnits +
                             row(range("add_bf16_4x8"), kTail) + "==PROF== Disconnected from process 7\n" + kHeader +
