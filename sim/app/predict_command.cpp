@@ -182,7 +182,7 @@ int predict(const PredictOptions& options) {
   Tally tally;
   Progress progress("predict");
   predictor.on_progress([&](std::size_t done) {
-    progress.show(fmt::format("{} distinct launches simulated, {} of {} rows written", done, tally.rows, rows));
+    progress.show(fmt::format("{} simulations done, {} of {} rows written", done, tally.rows, rows));
   });
 
   outputs.write(outputs.predictions, prediction_csv_header());
@@ -198,6 +198,7 @@ int predict(const PredictOptions& options) {
   tally.high_clocks.print();
   tally.ignored_words.print();
   const bool quiet = outputs.set.uses_stdout();
+  clear_progress();
   outputs.set.commit();
   if (tally.bugs > 0) {
     warn(fmt::format("{} rows broke an invariant of the model; their reason tells which", tally.bugs));

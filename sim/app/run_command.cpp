@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "models/hw/sm/occupancy.hpp"
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
@@ -64,7 +65,8 @@ std::vector<BuiltKernel> build_all(const RunOptions& options, const GpuConfig& g
   }
   LaunchPredictor predictor(gpu, default_jobs());
   Progress progress("run");
-  predictor.on_progress([&progress](std::size_t done) { progress.show(fmt::format("{} candidates simulated", done)); });
+  predictor.on_progress(
+      [&progress](std::size_t done) { progress.show(fmt::format("{} launches of candidates simulated", done)); });
   const LaunchJob job{library_row(options.kernel), options.sm_clock_mhz};
   const AutoChoice choice = choose_kernels(predictor, std::span(&job, 1)).front();
   if (!choice.ok()) {
@@ -78,6 +80,15 @@ std::vector<BuiltKernel> build_all(const RunOptions& options, const GpuConfig& g
   return kernels;
 }
 
+/// Whether CTAs end throughout a launch, so that how many have ended says how much is done. Those of a single wave and
+/// persistent ones end all at once.
+bool ctas_end_along_the_way(const GpuConfig& gpu, const TraceSource& source) {
+  constexpr std::uint64_t kWaves = 2;
+  const Launch& launch = source.launch();
+  const std::uint64_t resident = std::uint64_t{occupancy(gpu, launch).ctas} * static_cast<std::uint64_t>(gpu.num_sms());
+  return launch.num_ctas() >= kWaves * resident;
+}
+
 Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const BuiltKernel& kernel,
                        ObserverSink* observer) {
   Progress progress("run");
@@ -85,12 +96,15 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   simulation.sm_clock_mhz = options.sm_clock_mhz;
   simulation.observer = observer;
   simulation.sample = !options.exact && observer == nullptr;
-  simulation.progress = [&progress](double done, double sm_cycles) {
+  simulation.progress = [&](double done, double sm_cycles) {
     constexpr double kPercent = 100;
     constexpr double kMillion = 1e6;
-    progress.show(fmt::format("{:.1f} % of the CTAs have finished, {:.1f} million SM cycles simulated", kPercent * done,
-                              sm_cycles / kMillion),
-                  done);
+    const std::string cycles = fmt::format("{:.1f} million SM cycles simulated", sm_cycles / kMillion);
+    if (ctas_end_along_the_way(gpu, *kernel.source)) {
+      progress.show(fmt::format("{:.1f} % of the CTAs have finished, {}", kPercent * done, cycles), done);
+    } else {
+      progress.show(cycles);
+    }
   };
   Result result = simulate(gpu, *kernel.source, simulation);
   if (result.description.empty()) {

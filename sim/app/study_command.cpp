@@ -45,6 +45,7 @@ int run_first_light() {
   tbb::parallel_for(
       std::size_t{0}, cases.size(), [&](std::size_t i) { columns[i] = run_case(cases[i], progress); },
       tbb::simple_partitioner{});
+  clear_progress();
   fmt::print("{}", study_table(columns));
   return kExitDone;
 }

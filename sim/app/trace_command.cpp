@@ -38,6 +38,7 @@ int record(const RecordOptions& options) {
     progress.show(fmt::format("{} of {} CTAs", done, all));
   });
   out.commit();
+  clear_progress();
   fmt::print("{}: {}, {}\n", options.out, kernel.source->launch().name, kernel.description);
   return kExitDone;
 }

@@ -66,6 +66,7 @@ int study_auto(const ValidateOptions& options, const GpuConfig& gpu, const Measu
   Progress progress("validate");
   const AutoStudy study = study_choices(
       gpu, file, options.jobs, [&](std::size_t done) { progress.show(fmt::format("{} simulations done", done)); });
+  clear_progress();
   fmt::print("{}", auto_study_text(study));
   return kExitDone;
 }
