@@ -13,6 +13,7 @@
 #include "sim/stats/metrics.hpp"
 #include "validation/compare/quantities.hpp"
 #include "workloads/kernels/catalogue.hpp"
+#include "workloads/library/candidates.hpp"
 
 namespace strata::app {
 
@@ -32,6 +33,12 @@ int list_kernels() {
     fmt::print("{:<24} {}\n", spec.name, spec.help);
   }
   fmt::print("\n`strata run KERNEL --help` lists the options of a kernel\n");
+  return kExitDone;
+}
+
+int list_operators() {
+  fmt::print("{}\n\n`op` of `predict` where the kernel is empty or auto; beside a kernel's name `op` may be any\n",
+             fmt::join(operators_with_candidates(), "\n"));
   return kExitDone;
 }
 
@@ -59,15 +66,16 @@ int list_metrics() {
 }  // namespace
 
 void add_list(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("list", "lists GPUs, kernels or metrics");
+  CLI::App* command = app.add_subcommand("list", "lists GPUs, kernels, operators or metrics");
   command->require_subcommand(0, 1);
   const auto add = [&](const char* name, const char* help, int (*run)()) {
     command->add_subcommand(name, help)->callback([run, &action] { action = run; });
   };
   add("gpus", "GPUs with a description in configs/gpus", list_gpu_names);
   add("kernels", "kernels that `run` can build", list_kernels);
+  add("operators", "operators whose kernel `predict` chooses where none is given", list_operators);
   add("metrics", "every metric: unit, meaning, Nsight Compute's name", list_metrics);
-  require_choice(*command, action, "gpus, kernels or metrics");
+  require_choice(*command, action, "gpus, kernels, operators or metrics");
 }
 
 }  // namespace strata::app

@@ -15,6 +15,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/huge_pages.hpp"
 #include "sim/base/temporary_file.hpp"
+#include "sim/base/version.hpp"
 
 namespace {
 
@@ -51,7 +52,7 @@ int run_program(int argc, char** argv) {
   using namespace strata::app;
   CLI::App app{"Strata: a cycle-approximate simulator of a GPU's memory hierarchy", "strata"};
   app.allow_extras();
-  app.set_version_flag("--version", "strata " STRATA_VERSION, "shows the version");
+  app.set_version_flag("--version", std::string("strata ") + strata::version(), "shows the version");
   app.footer("exit codes: 0 done, 1 the answer is a failure, 2 bad usage or input, 3 a broken invariant of ours");
   Action action;
   add_list(app, action);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/system/simulator.hpp"
@@ -18,6 +19,7 @@
 #include "sim/app/progress.hpp"
 #include "sim/app/result_outputs.hpp"
 #include "sim/base/error.hpp"
+#include "sim/result/remarks.hpp"
 #include "workloads/spec/trace_file.hpp"
 
 namespace strata::app {
@@ -45,6 +47,7 @@ BuiltKernel build(const RunOptions& options, const TargetFacts& target) {
     BuiltKernel replay;
     replay.source = open_trace(options.trace);
     replay.description = "replay of " + options.trace;
+    replay.notes.emplace_back("a replay simulates the whole launch, as --exact does");
     return replay;
   }
   if (options.kernel.spec == nullptr) {
@@ -111,6 +114,9 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
     result.description = kernel.description;
   }
   result.notes.insert(result.notes.begin(), kernel.notes.begin(), kernel.notes.end());
+  for (std::string& remark : remarks(result, gpu)) {
+    result.notes.push_back(std::move(remark));
+  }
   return result;
 }
 

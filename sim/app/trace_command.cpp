@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "models/hw/system/sampling.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/kernel_options.hpp"
@@ -40,6 +41,11 @@ int record(const RecordOptions& options) {
   out.commit();
   clear_progress();
   fmt::print("{}: {}, {}\n", options.out, kernel.source->launch().name, kernel.description);
+  if (plan_sampling(gpu.config, *kernel.source)) {
+    fmt::print(
+        "a replay simulates all of it, as `strata run --exact` does; `strata run` alone samples a launch of this "
+        "length\n");
+  }
   return kExitDone;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/kernels/elementwise.hpp"
 #include "workloads/kernels/options.hpp"
@@ -83,9 +84,9 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   c.functor = functor_class(functor);
   c.name = "elementwise_" + functor;
   BuiltKernel built;
-  built.description =
-      fmt::format("{}, {} inputs of {}, output {}, {} elements, vector {}, {} per thread, {} threads", functor, inputs,
-                  to_string(in_type), to_string(out_type), c.elements, c.vector, c.elements_per_thread, c.block);
+  built.description = fmt::format("{}, {} of {}, output {}, {} elements, vector {}, {} per thread, {} threads", functor,
+                                  counted(inputs, "input"), to_string(in_type), to_string(out_type), c.elements,
+                                  c.vector, c.elements_per_thread, c.block);
   if (chosen) built.notes.push_back("functor " + functor + " chosen by the number of inputs");
   if (!reader.given("vector")) built.notes.push_back(fmt::format("vector of {} elements chosen", c.vector));
   built.source = make_elementwise(c);

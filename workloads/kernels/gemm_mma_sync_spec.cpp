@@ -128,7 +128,8 @@ BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
   built.source = make_gemm_mma_sync(*best, target);
   built.description = describe_gemm_mma_sync(*best);
   if (!(fixed.tile_m && fixed.tile_n && fixed.tile_k && fixed.warp_m && fixed.warp_n && fixed.stages)) {
-    built.notes.push_back("chose " + built.description);
+    built.notes.emplace_back(
+        "a rule of thumb chose what is not given of tile and options, not the library; see --kernel auto");
   }
   if (best->split_k > 1) {
     built.notes.push_back("split-K writes fp32 partials of C; the launch that adds them up is not part of this kernel");

@@ -101,7 +101,8 @@ BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
   built.source = make_gemm_simt(c, target);
   built.description = describe_gemm_simt(c);
   if (!(reader.given("tile-m") && reader.given("tile-n"))) {
-    built.notes.push_back("chose " + built.description);
+    built.notes.emplace_back(
+        "a rule of thumb chose what is not given of tile and options, not the library; see --kernel auto");
   }
   if (c.partials() > 1) {
     built.notes.push_back("split-K writes fp32 partials of C; the launch that adds them up is not part of this kernel");

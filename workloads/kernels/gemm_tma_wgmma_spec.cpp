@@ -160,7 +160,8 @@ BuiltKernel build_tma(const KernelOptions& options, const TargetFacts& target, c
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
   if (!(fixed.tile_m && fixed.tile_n && fixed.stages && fixed.pingpong)) {
-    built.notes.push_back("chose " + built.description);
+    built.notes.emplace_back(
+        "a rule of thumb chose what is not given of tile and options, not the library; see --kernel auto");
   }
   if (config.split_k > 1) {
     built.notes.push_back("split-K writes fp32 partials of C; the launch that adds them up is not part of this kernel");
