@@ -19,7 +19,9 @@ void add_option(CLI::App& kernel, const OptionSpec& option, KernelChoice& choice
     added->expected(0, 1)->default_str(kOn)->option_text("[on|off]=" + option.default_value);
     return;
   }
-  added->type_name(option.type == OptionType::kInt ? "INT" : "TEXT");
+  const std::string type = option.type == OptionType::kInt ? "INT" : "TEXT";
+  // Not CLI11's own mark: the options of a kernel that is not chosen are not required, nor are they all with --kernel.
+  added->type_name(is_required(option) ? type + " REQUIRED" : type);
   added->default_str(option.chosen ? "chosen" : option.default_value);
 }
 
@@ -45,6 +47,8 @@ void add_kernel_commands(CLI::App& command, KernelChoice& choice) {
     kernel->callback([&choice, &spec] { choice.spec = &spec; });
   }
 }
+
+bool is_required(const OptionSpec& option) { return option.default_value.empty() && !option.chosen; }
 
 KernelOptions given_options(const KernelChoice& choice) {
   KernelOptions options;

@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/exact_option.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
+#include "sim/app/json_output.hpp"
 #include "sim/app/output_file.hpp"
 #include "sim/app/prediction_csv.hpp"
 #include "sim/app/predictor.hpp"
@@ -33,6 +35,7 @@ struct PredictOptions {
   std::vector<std::string> from;  ///< kind and file
   std::string out;
   std::string launches;
+  std::string json;
   int jobs = 1;
   bool exact = false;
 };
@@ -93,7 +96,9 @@ Prediction explained(const Prediction& prediction, const ProfiledLaunch& launch)
 /// What was asked for, opened before anything is simulated.
 struct PredictOutputs {
   explicit PredictOutputs(const PredictOptions& options)
-      : predictions(set.open(options.out, "--out")), launches(set.open(options.launches, "--write-launches")) {}
+      : predictions(set.open(options.out, "--out")),
+        launches(set.open(options.launches, "--write-launches")),
+        json(set.open(options.json, "--json")) {}
   void write(const std::optional<std::size_t>& file, const std::string& text) {
     if (file) {
       set[*file].write(text);
@@ -102,6 +107,7 @@ struct PredictOutputs {
   OutputSet set;
   std::optional<std::size_t> predictions;
   std::optional<std::size_t> launches;
+  std::optional<std::size_t> json;
 };
 
 /// Rows that share a warning: how many, and what is the matter with the first.
@@ -165,7 +171,7 @@ int predict(const PredictOptions& options) {
   LaunchPredictor predictor(gpu.config, options.jobs, options.exact);
   const std::unique_ptr<LaunchReader> reader = open_launches(options);
   const std::string& source = options.from.empty() ? options.in : options.from[1];
-  refuse_overwriting_inputs({{options.out, "--out"}, {options.launches, "--write-launches"}},
+  refuse_overwriting_inputs({{options.out, "--out"}, {options.launches, "--write-launches"}, {options.json, "--json"}},
                             inputs_with(gpu, {source}));
   PredictOutputs outputs(options);
   outputs.write(outputs.launches, launches_csv_header());
@@ -197,6 +203,17 @@ int predict(const PredictOptions& options) {
   tally.contradictions.print();
   tally.high_clocks.print();
   tally.ignored_words.print();
+  const std::string& input = options.from.empty() ? options.in : options.from[1];
+  if (outputs.json) {
+    nlohmann::ordered_json summary = json_document("strata.predict/1");
+    summary["input"] = input;
+    summary["gpu"] = predictor.gpu().chip.name;
+    summary["launches"] = rows;
+    summary["predicted"] = tally.supported;
+    summary["unsupported"] = rows - tally.supported;
+    summary.update(tally.totals.json());
+    outputs.write(outputs.json, summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  }
   const bool quiet = outputs.set.uses_stdout();
   clear_progress();
   outputs.set.commit();
@@ -206,9 +223,8 @@ int predict(const PredictOptions& options) {
   if (quiet) {
     return kExitDone;
   }
-  const std::string& input = options.from.empty() ? options.out : options.from[1];
-  fmt::print("{}: {} launches on {}, {} predicted, {} unsupported\n", input, rows, predictor.gpu().chip.name,
-             tally.supported, rows - tally.supported);
+  fmt::print("{}: {} launches on {}, {} predicted, {} unsupported\n", options.from.empty() ? options.out : input, rows,
+             predictor.gpu().chip.name, tally.supported, rows - tally.supported);
   if (!options.from.empty()) {
     fmt::print("{}\n{}", reader->gpu().empty() ? "" : "profiled on " + reader->gpu() + "\n",
                tally.totals.text(reader->driver_work()));
@@ -235,6 +251,8 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "predicted CSV; - is standard output; optional with --from");
   command->add_option("--write-launches", options->launches,
                       "the launches read, as a CSV for --in, with what the profiler measured, for `validate --data`");
+  command->add_option("--json", options->json,
+                      "counts and times by kernel family as JSON; - is standard output, without the text");
   add_jobs_option(*command, options->jobs);
   add_exact_option(*command, options->exact);
   command->callback([options, &action] { action = [options] { return predict(*options); }; });
