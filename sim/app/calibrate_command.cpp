@@ -194,6 +194,7 @@ void add_calibrate(CLI::App& app, Action& action) {
   add_switch(*command, "--no-fit", options->no_fit, "only what is measured directly");
   add_switch(*command, "--no-score", options->no_score, "does not simulate all microbenchmarks before and after");
   add_jobs_option(*command, options->jobs);
+  add_example(*command, "strata calibrate --data out/run-1 --name my-gpu --out my-gpu.yaml");
   command->callback([options, &action] { action = [options] { return calibrate(*options); }; });
 }
 

@@ -142,6 +142,7 @@ void add_describe(CLI::App& app, Action& action) {
   command->add_option("KEY", options->key, "a key, a section such as l2, or the word topology; all keys when left out");
   command->add_option("--dot", options->dot, "with topology: writes it as a Graphviz file");
   add_json_option(*command, options->json);
+  add_example(*command, "strata describe l2 --gpu a100-sxm4-80gb");
   command->callback([options, &action] { action = [options] { return describe_gpu(*options); }; });
 }
 

@@ -11,9 +11,7 @@ void add_json_option(CLI::App& command, std::string& path) {
   command.add_option("--json", path, "the same as JSON, with units; - is standard output");
 }
 
-nlohmann::ordered_json json_document(const std::string& schema) {
-  return {{"schema", schema}, {"version", version()}};
-}
+nlohmann::ordered_json json_document(const std::string& schema) { return {{"schema", schema}, {"version", version()}}; }
 
 JsonOutput::JsonOutput(const std::string& path) {
   if (!path.empty()) {

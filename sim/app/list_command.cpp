@@ -131,6 +131,7 @@ void add_list(CLI::App& app, Action& action) {
     CLI::App* sub = command->add_subcommand(name, help);
     auto json = std::make_shared<std::string>();
     add_json_option(*sub, *json);
+    add_example(*sub, fmt::format("strata list {} --json -", name));
     sub->callback([list, json, &action] { action = [list, json] { return print_list(list, *json); }; });
   };
   add("gpus", "GPUs with a description in configs/gpus", list_gpu_names);

@@ -53,7 +53,7 @@ int run_program(int argc, char** argv) {
   CLI::App app{"Strata: a cycle-approximate simulator of a GPU's memory hierarchy", "strata"};
   app.allow_extras();
   app.set_version_flag("--version", std::string("strata ") + strata::version(), "shows the version");
-  app.footer("exit codes: 0 done, 1 the answer is a failure, 2 bad usage or input, 3 a broken invariant of ours");
+  app.footer(kExitCodes);
   Action action;
   add_list(app, action);
   add_describe(app, action);

@@ -239,7 +239,8 @@ void add_predict(CLI::App& app, Action& action) {
   auto options = std::make_shared<PredictOptions>();
   add_gpu_options(*command, options->gpu);
   command->add_option("--in", options->in,
-                      "CSV with case,seq,op,dtype,shape,kernel (empty or auto: the fastest of the library's) and, "
+                      "required without --from: CSV with case,seq,op,dtype,shape,kernel (empty or auto: the fastest of "
+                      "the library's) and, "
                       "where known, grid_dim,block_dim,cluster_dim,regs,"
                       "smem_dyn,smem_static,sm_clock_mhz");
   command
@@ -248,13 +249,14 @@ void add_predict(CLI::App& app, Action& action) {
                    "profiler), and its file; prints totals by kernel family")
       ->type_name("KIND FILE")
       ->expected(1, 2);
-  command->add_option("--out", options->out, "predicted CSV; - is standard output; optional with --from");
+  command->add_option("--out", options->out, "predicted CSV, required with --in; - is standard output");
   command->add_option("--write-launches", options->launches,
                       "the launches read, as a CSV for --in, with what the profiler measured, for `validate --data`");
   command->add_option("--json", options->json,
                       "counts and times by kernel family as JSON; - is standard output, without the text");
   add_jobs_option(*command, options->jobs);
   add_exact_option(*command, options->exact);
+  add_example(*command, "strata predict --in launches.csv --out predicted.csv");
   command->callback([options, &action] { action = [options] { return predict(*options); }; });
 }
 

@@ -172,10 +172,13 @@ void add_run(CLI::App& app, Action& action) {
   add_switch(*command, "--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote")
       ->group(kInsteadOfKernel);
-  command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
+  command
+      ->add_option("--sm-clock", options->sm_clock_mhz,
+                   fmt::format("SM clock in MHz, 1 to {}; otherwise the clock model chooses it", kMaxSmClockMhz))
       ->check(check_sm_clock);
   add_exact_option(*command, options->exact);
   add_result_options(*command, options->outputs);
+  add_example(*command, "strata run gemm --m 4096 --n 4096 --k 4096 --gpu h200-sxm-141gb --json gemm.json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -87,6 +87,7 @@ void add_study(CLI::App& app, Action& action) {
       study->add_subcommand("first-light", "FlashAttention against unfused attention, and a GEMM, on A100 and H100");
   auto json = std::make_shared<std::string>();
   add_json_option(*command, *json);
+  add_example(*command, "strata study first-light --json study.json");
   command->callback([json, &action] { action = [json] { return run_first_light(*json); }; });
 }
 

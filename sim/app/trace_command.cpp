@@ -112,6 +112,7 @@ void add_trace(CLI::App& app, Action& action) {
   add_kernel_commands(*command, options->kernel);
   add_gpu_options(*command, options->gpu);
   command->add_option("--out", options->out, "trace file")->required();
+  add_example(*command, "strata trace record gemm --m 1024 --n 1024 --k 1024 --out gemm.trace");
   command->callback([options, &action] { action = [options] { return record(*options); }; });
 
   const auto add_file_command = [trace](const char* name, const char* help) {
@@ -123,8 +124,10 @@ void add_trace(CLI::App& app, Action& action) {
   const auto [show, shown] = add_file_command("info", "shows what a trace file holds");
   auto json = std::make_shared<std::string>();
   add_json_option(*show, *json);
+  add_example(*show, "strata trace info gemm.trace --json -");
   show->callback([file = shown, json, &action] { action = [file, json] { return info(*file, *json); }; });
   const auto [check, checked] = add_file_command("verify", "reads a whole trace file and checks every checksum");
+  add_example(*check, "strata trace verify gemm.trace");
   check->callback([file = checked, &action] { action = [file] { return verify(*file); }; });
 }
 

@@ -21,7 +21,7 @@ std::vector<OptionSpec> options() {
   return {
       {"batch", OptionType::kInt, "1", false, "sequences, 1 to 65535"},
       {"heads", OptionType::kInt, "", false, "query heads, 1 to 65535"},
-      {"kv-heads", OptionType::kInt, "", true, "key and value heads, a divisor of heads (default: heads)"},
+      {"kv-heads", OptionType::kInt, "", true, "key and value heads, 1 to heads, a divisor of it (default: heads)"},
       {"q-len", OptionType::kInt, "", false, "query rows per sequence and head, 1 to 2^26"},
       {"kv-len", OptionType::kInt, "", true, "key and value rows per sequence and head, 1 to 2^26 (default: q-len)"},
       {"head-dim", OptionType::kInt, "128", false,

@@ -19,8 +19,8 @@ constexpr std::initializer_list<const char*> kFunctors = {"copy",    "fill",   "
 
 std::vector<OptionSpec> options() {
   return {
-      {"rows", OptionType::kInt, "", false, "rows of every tensor"},
-      {"cols", OptionType::kInt, "", false, "columns of every tensor"},
+      {"rows", OptionType::kInt, "", false, "rows of every tensor, 1 to 2^40"},
+      {"cols", OptionType::kInt, "", false, "columns of every tensor, 1 to 2^40"},
       {"inputs", OptionType::kInt, "1", false, "tensors read, 0 to 3; with a functor, as many as it has operands"},
       {"dtype", OptionType::kText, "bf16", false, "type of the inputs"},
       {"out-dtype", OptionType::kText, "", true, "type of the output (default: the inputs')"},
