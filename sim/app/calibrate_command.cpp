@@ -46,6 +46,7 @@ void print_derived(const Derivation& derived) {
 }
 
 void print_fitted(const FitRun& fits) {
+  clear_progress();
   fmt::print("\nfitted, each to the microbenchmark that isolates it\n");
   for (const FittedValue& v : fits.values) {
     fmt::print("  {:<38} {:>10g} -> {:<10g} error {:.1f} -> {:.1f} %, {} simulations: {}\n", v.key, v.before, v.after,
@@ -64,6 +65,7 @@ void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescr
 }
 
 void print_microbench(const MicrobenchComparison& before, const MicrobenchComparison& after) {
+  clear_progress();
   fmt::print("\nmicrobenchmarks (calibration), mean absolute error in %\n  {:<52} {:>6} {:>8} {:>8}\n", "", "points",
              "before", "after");
   for (std::size_t i = 0; i < after.groups.size(); ++i) {
@@ -81,6 +83,7 @@ void print_microbench(const MicrobenchComparison& before, const MicrobenchCompar
 }
 
 void print_kernels(const Comparison& before, const Comparison& after) {
+  clear_progress();
   fmt::print("\nkernels, mean absolute error of sm_cycles in %; validation rows enter no choice\n");
   for (std::size_t s = 0; s < after.splits.size(); ++s) {
     const auto line = [&](const std::string& name, const GroupScore& a, const GroupScore& b) {
@@ -210,6 +213,7 @@ void add_calibrate(CLI::App& app, Action& action) {
   add_switch(*command, "--no-fit", options->no_fit, "only what is measured directly");
   add_switch(*command, "--no-score", options->no_score, "does not simulate all microbenchmarks before and after");
   add_jobs_option(*command, options->jobs);
+  add_example(*command, "strata calibrate --data out/run-1 --name my-gpu --out my-gpu.yaml");
   command->callback([options, &action] { action = [options] { return calibrate(*options); }; });
 }
 

@@ -25,6 +25,12 @@ void add_calibrate(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
 
+inline constexpr const char* kExitCodes =
+    "exit codes: 0 done, 1 the answer is a failure, 2 bad usage or input, 3 a broken invariant of ours";
+
+/// Ends the command's --help with a line to copy. Call it after its sub-commands have been added: they have their own.
+void add_example(CLI::App& command, const std::string& example);
+
 /// The action of a command that needs one of its sub-commands and got none: an InputError that names them.
 void require_choice(CLI::App& command, Action& action, const std::string& choices);
 

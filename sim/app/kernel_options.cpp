@@ -19,8 +19,25 @@ void add_option(CLI::App& kernel, const OptionSpec& option, KernelChoice& choice
     added->expected(0, 1)->default_str(kOn)->option_text("[on|off]=" + option.default_value);
     return;
   }
-  added->type_name(option.type == OptionType::kInt ? "INT" : "TEXT");
+  const std::string type = option.type == OptionType::kInt ? "INT" : "TEXT";
+  // Not CLI11's own mark: the options of a kernel that is not chosen are not required, nor are they all with --kernel.
+  added->type_name(is_required(option) ? type + " REQUIRED" : type);
   added->default_str(option.chosen ? "chosen" : option.default_value);
+}
+
+/// A line to copy, with a size for each option that has to be given.
+std::string example_of(const CLI::App& command, const KernelSpec& spec) {
+  const auto size = [](const std::string& option) {
+    return option == "heads" ? "16" : (option == "rows" ? "8192" : "4096");
+  };
+  std::string words = "strata ";
+  words += command.get_parent()->get_parent() != nullptr ? command.get_parent()->get_name() + " " : "";
+  words += command.get_name() + " " + spec.name;
+  for (const OptionSpec& option : spec.options) {
+    words += is_required(option) ? " --" + option.name + " " + size(option.name) : "";
+  }
+  const bool records = command.get_option_no_throw("--out") != nullptr;
+  return "example: " + words + (records ? " --out " + spec.name + ".trace" : "");
 }
 
 /// The command's own options, which a kernel's --help would leave out, but those that replace a kernel.
@@ -41,10 +58,12 @@ void add_kernel_commands(CLI::App& command, KernelChoice& choice) {
     for (const OptionSpec& option : spec.options) {
       add_option(*kernel, option, choice);
     }
-    kernel->footer([&command] { return options_of_every_kernel(command); });
+    kernel->footer([&command, &spec] { return options_of_every_kernel(command) + "\n" + example_of(command, spec); });
     kernel->callback([&choice, &spec] { choice.spec = &spec; });
   }
 }
+
+bool is_required(const OptionSpec& option) { return option.default_value.empty() && !option.chosen; }
 
 KernelOptions given_options(const KernelChoice& choice) {
   KernelOptions options;

@@ -20,6 +20,8 @@ inline constexpr const char* kInsteadOfKernel = "Instead of a kernel";
 
 /// Adds one sub-command per kernel; options that a kernel does not know fall through to `command`.
 void add_kernel_commands(CLI::App& command, KernelChoice& choice);
+/// Neither has a default nor is chosen by the kernel.
+[[nodiscard]] bool is_required(const OptionSpec& option);
 /// The options that were given, for OptionReader; a bare switch is on.
 [[nodiscard]] KernelOptions given_options(const KernelChoice& choice);
 /// The same errors with the options as typed: "m" becomes "--m".

@@ -18,6 +18,7 @@
 #include "sim/base/huge_pages.hpp"
 #include "sim/base/shortened.hpp"
 #include "sim/base/temporary_file.hpp"
+#include "sim/base/version.hpp"
 
 namespace {
 
@@ -51,8 +52,8 @@ int run_program(int argc, char** argv) {
   using namespace strata::app;
   CLI::App app{"Strata: a cycle-approximate simulator of a GPU's memory hierarchy", "strata"};
   app.allow_extras();
-  app.set_version_flag("--version", "strata " STRATA_VERSION, "shows the version");
-  app.footer("exit codes: 0 done, 1 the answer is a failure, 2 bad usage or input, 3 a broken invariant of ours");
+  app.set_version_flag("--version", std::string("strata ") + strata::version(), "shows the version");
+  app.footer(kExitCodes);
   Action action;
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   add_list(app, action);

@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
 #include "sim/app/exact_option.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/app/jobs_option.hpp"
+#include "sim/app/json_output.hpp"
 #include "sim/app/output_file.hpp"
 #include "sim/app/prediction_csv.hpp"
 #include "sim/app/predictor.hpp"
@@ -34,6 +36,7 @@ struct PredictOptions {
   std::vector<std::string> from;  ///< kind and file
   std::string out;
   std::string launches;
+  std::string json;
   int jobs = 1;
   bool exact = false;
 };
@@ -100,7 +103,9 @@ Prediction explained(const Prediction& prediction, const ProfiledLaunch& launch)
 /// What was asked for, opened before anything is simulated.
 struct PredictOutputs {
   explicit PredictOutputs(const PredictOptions& options)
-      : predictions(set.open(options.out, "--out")), launches(set.open(options.launches, "--write-launches")) {}
+      : predictions(set.open(options.out, "--out")),
+        launches(set.open(options.launches, "--write-launches")),
+        json(set.open(options.json, "--json")) {}
   void write(const std::optional<std::size_t>& file, const std::string& text) {
     if (file) {
       set[*file].write(text);
@@ -109,6 +114,7 @@ struct PredictOutputs {
   OutputSet set;
   std::optional<std::size_t> predictions;
   std::optional<std::size_t> launches;
+  std::optional<std::size_t> json;
 };
 
 /// Rows that share a warning: how many, and what is the matter with the first.
@@ -172,7 +178,7 @@ int predict(const PredictOptions& options) {
   LaunchPredictor predictor(gpu.config, options.jobs, options.exact);
   const std::unique_ptr<LaunchReader> reader = open_launches(options);
   const std::string& source = options.from.empty() ? options.in : options.from[1];
-  refuse_overwriting_inputs({{options.out, "--out"}, {options.launches, "--write-launches"}},
+  refuse_overwriting_inputs({{options.out, "--out"}, {options.launches, "--write-launches"}, {options.json, "--json"}},
                             inputs_with(gpu, {source}));
   PredictOutputs outputs(options);
   outputs.write(outputs.launches, launches_csv_header());
@@ -194,7 +200,7 @@ int predict(const PredictOptions& options) {
   Tally tally;
   Progress progress("predict");
   predictor.on_progress([&](std::size_t done) {
-    progress.show(fmt::format("{} distinct launches simulated, {} of {} rows written", done, tally.rows, rows));
+    progress.show(fmt::format("{} simulations done, {} of {} rows written", done, tally.rows, rows));
   });
 
   outputs.write(outputs.predictions, prediction_csv_header());
@@ -211,6 +217,18 @@ int predict(const PredictOptions& options) {
   tally.contradictions.print();
   tally.high_clocks.print();
   tally.ignored_words.print();
+  const std::string& input = options.from.empty() ? options.in : options.from[1];
+  if (outputs.json) {
+    nlohmann::ordered_json summary = json_document("strata.predict/1");
+    summary["input"] = input;
+    summary["gpu"] = predictor.gpu().chip.name;
+    summary["launches"] = rows;
+    summary["predicted"] = tally.supported;
+    summary["unsupported"] = rows - tally.supported;
+    summary.update(tally.totals.json());
+    outputs.write(outputs.json, summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  }
+  clear_progress();
   if (tally.bugs > 0) {
     warn(fmt::format("{} rows broke an invariant of the model; their reason tells which", tally.bugs));
   }
@@ -218,9 +236,8 @@ int predict(const PredictOptions& options) {
     outputs.set.commit();
     return kExitDone;
   }
-  const std::string& input = options.from.empty() ? options.out : options.from[1];
-  fmt::print("{}: {} launches on {}, {} predicted, {} unsupported\n", input, rows, predictor.gpu().chip.name,
-             tally.supported, rows - tally.supported);
+  fmt::print("{}: {} launches on {}, {} predicted, {} unsupported\n", options.from.empty() ? options.out : input, rows,
+             predictor.gpu().chip.name, tally.supported, rows - tally.supported);
   if (!options.from.empty()) {
     fmt::print("{}\n{}", reader->gpu().empty() ? "" : "profiled on " + reader->gpu() + "\n",
                tally.totals.text(reader->driver_work()));
@@ -236,7 +253,8 @@ void add_predict(CLI::App& app, Action& action) {
   auto options = std::make_shared<PredictOptions>();
   add_gpu_options(*command, options->gpu);
   command->add_option("--in", options->in,
-                      "CSV with case,seq,op,dtype,shape,kernel (empty or auto: the fastest of the library's) and, "
+                      "required without --from: CSV with case,seq,op,dtype,shape,kernel (empty or auto: the fastest of "
+                      "the library's) and, "
                       "where known, grid_dim,block_dim,cluster_dim,regs,"
                       "smem_dyn,smem_static,sm_clock_mhz");
   command
@@ -245,11 +263,14 @@ void add_predict(CLI::App& app, Action& action) {
                    "profiler), and its file; prints totals by kernel family")
       ->type_name("KIND FILE")
       ->expected(1, 2);
-  command->add_option("--out", options->out, "predicted CSV; - is standard output; optional with --from");
+  command->add_option("--out", options->out, "predicted CSV, required with --in; - is standard output");
   command->add_option("--write-launches", options->launches,
                       "the launches read, as a CSV for --in, with what the profiler measured, for `validate --data`");
+  command->add_option("--json", options->json,
+                      "counts and times by kernel family as JSON; - is standard output, without the text");
   add_jobs_option(*command, options->jobs);
   add_exact_option(*command, options->exact);
+  add_example(*command, "strata predict --in launches.csv --out predicted.csv");
   command->callback([options, &action] { action = [options] { return predict(*options); }; });
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <mutex>
 #include <utility>
 
 namespace strata::app {
@@ -12,13 +13,22 @@ namespace {
 constexpr std::chrono::seconds kQuiet{2};
 constexpr std::chrono::milliseconds kInterval{200};
 constexpr const char* kClearLine = "\r\033[K";
+
+/// Of the one line that a terminal has, whoever shows something there.
+std::mutex line_mutex;
+bool line_shown = false;
 }  // namespace
 
 Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() {
-  if (shown_) {
+Progress::~Progress() { clear_progress(); }
+
+void clear_progress() {
+  const std::lock_guard lock(line_mutex);
+  if (line_shown) {
     std::fputs(kClearLine, stderr);
+    std::fflush(stderr);
+    line_shown = false;
   }
 }
 
@@ -36,13 +46,13 @@ void Progress::show(const std::string& text) {
   if (!terminal_) {
     return;
   }
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(line_mutex);
   const auto now = Clock::now();
-  if (now - start_ < kQuiet || (shown_ && now - last_ < kInterval)) {
+  if (now - start_ < kQuiet || (line_shown && now - last_ < kInterval)) {
     return;
   }
   last_ = now;
-  shown_ = true;
+  line_shown = true;
   std::fprintf(stderr, "%s%s: %s", kClearLine, what_.c_str(), text.c_str());
   std::fflush(stderr);
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 #include <string>
 
 namespace strata::app {
+
+/// Takes the line away, if there is one, so that what is printed next does not run into it. Any thread.
+void clear_progress();
 
 /// May be called from several threads.
 class Progress {
@@ -22,10 +24,8 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::mutex mutex_;
   std::string what_;
   bool terminal_;
-  bool shown_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/app/progress.hpp"
+
 namespace strata::app {
 
 void ReportOutputs::write(const Text& json, const Text& html, const Text& text) {
@@ -11,6 +13,7 @@ void ReportOutputs::write(const Text& json, const Text& html, const Text& text) 
   if (html_) {
     files_[*html_].write(html());
   }
+  clear_progress();
   if (!files_.uses_stdout()) {
     fmt::print("{}", text());
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "sim/app/command.hpp"
+#include "sim/app/progress.hpp"
 #include "sim/app/warning.hpp"
 #include "sim/result/csv_writer.hpp"
 #include "sim/result/html_report.hpp"
@@ -49,6 +50,7 @@ void OpenOutputs::write(const GpuDescription& gpu, const std::vector<Result>& re
       say(fmt::format("timeline: kept the first {} spans, dropped {}", timeline_.size(), timeline_.dropped()));
     }
   }
+  clear_progress();
   if (!files_.uses_stdout()) {
     TextOptions text;
     text.colour = isatty(STDOUT_FILENO) == 1;

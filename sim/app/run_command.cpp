@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "models/hw/sm/occupancy.hpp"
 #include "models/hw/system/simulator.hpp"
 #include "sim/app/auto_kernel.hpp"
 #include "sim/app/command.hpp"
@@ -17,6 +19,7 @@
 #include "sim/app/progress.hpp"
 #include "sim/app/result_outputs.hpp"
 #include "sim/base/error.hpp"
+#include "sim/result/remarks.hpp"
 #include "workloads/spec/trace_file.hpp"
 
 namespace strata::app {
@@ -44,6 +47,7 @@ BuiltKernel build(const RunOptions& options, const TargetFacts& target) {
     BuiltKernel replay;
     replay.source = open_trace(options.trace);
     replay.description = "replay of " + options.trace;
+    replay.notes.emplace_back("a replay simulates the whole launch, as --exact does");
     return replay;
   }
   if (options.kernel.spec == nullptr) {
@@ -64,7 +68,8 @@ std::vector<BuiltKernel> build_all(const RunOptions& options, const GpuConfig& g
   }
   LaunchPredictor predictor(gpu, default_jobs());
   Progress progress("run");
-  predictor.on_progress([&progress](std::size_t done) { progress.show(fmt::format("{} candidates simulated", done)); });
+  predictor.on_progress(
+      [&progress](std::size_t done) { progress.show(fmt::format("{} launches of candidates simulated", done)); });
   const LaunchJob job{library_row(options.kernel), options.sm_clock_mhz};
   const AutoChoice choice = choose_kernels(predictor, std::span(&job, 1)).front();
   if (!choice.ok()) {
@@ -78,6 +83,15 @@ std::vector<BuiltKernel> build_all(const RunOptions& options, const GpuConfig& g
   return kernels;
 }
 
+/// Whether CTAs end throughout a launch, so that how many have ended says how much is done. Those of a single wave and
+/// persistent ones end all at once.
+bool ctas_end_along_the_way(const GpuConfig& gpu, const TraceSource& source) {
+  constexpr std::uint64_t kWaves = 2;
+  const Launch& launch = source.launch();
+  const std::uint64_t resident = std::uint64_t{occupancy(gpu, launch).ctas} * static_cast<std::uint64_t>(gpu.num_sms());
+  return launch.num_ctas() >= kWaves * resident;
+}
+
 Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const BuiltKernel& kernel,
                        ObserverSink* observer) {
   Progress progress("run");
@@ -85,18 +99,24 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   simulation.sm_clock_mhz = options.sm_clock_mhz;
   simulation.observer = observer;
   simulation.sample = !options.exact && observer == nullptr;
-  simulation.progress = [&progress](double done, double sm_cycles) {
+  simulation.progress = [&](double done, double sm_cycles) {
     constexpr double kPercent = 100;
     constexpr double kMillion = 1e6;
-    progress.show(fmt::format("{:.1f} % of the CTAs have finished, {:.1f} million SM cycles simulated", kPercent * done,
-                              sm_cycles / kMillion),
-                  done);
+    const std::string cycles = fmt::format("{:.1f} million SM cycles simulated", sm_cycles / kMillion);
+    if (ctas_end_along_the_way(gpu, *kernel.source)) {
+      progress.show(fmt::format("{:.1f} % of the CTAs have finished, {}", kPercent * done, cycles), done);
+    } else {
+      progress.show(cycles);
+    }
   };
   Result result = simulate(gpu, *kernel.source, simulation);
   if (result.description.empty()) {
     result.description = kernel.description;
   }
   result.notes.insert(result.notes.begin(), kernel.notes.begin(), kernel.notes.end());
+  for (std::string& remark : remarks(result, gpu)) {
+    result.notes.push_back(std::move(remark));
+  }
   return result;
 }
 
@@ -152,10 +172,13 @@ void add_run(CLI::App& app, Action& action) {
   add_switch(*command, "--verbose", options->verbose, "with --kernel auto: lists the candidates that were simulated");
   command->add_option("--trace", options->trace, "replays a file that `strata trace record` wrote")
       ->group(kInsteadOfKernel);
-  command->add_option("--sm-clock", options->sm_clock_mhz, "SM clock in MHz; otherwise the clock model chooses it")
+  command
+      ->add_option("--sm-clock", options->sm_clock_mhz,
+                   fmt::format("SM clock in MHz, 1 to {}; otherwise the clock model chooses it", kMaxSmClockMhz))
       ->check(check_sm_clock);
   add_exact_option(*command, options->exact);
   add_result_options(*command, options->outputs);
+  add_example(*command, "strata run gemm --m 4096 --n 4096 --k 4096 --gpu h200-sxm-141gb --json gemm.json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +12,9 @@
 #include "sim/app/command.hpp"
 #include "sim/app/first_light.hpp"
 #include "sim/app/gpu_option.hpp"
+#include "sim/app/json_output.hpp"
 #include "sim/app/progress.hpp"
+#include "sim/result/json_writer.hpp"
 
 namespace strata::app {
 
@@ -37,7 +42,25 @@ StudyColumn run_case(const StudyCase& study, Progress& progress) {
   return column;
 }
 
-int run_first_light() {
+nlohmann::ordered_json study_json(const std::vector<StudyColumn>& columns) {
+  nlohmann::ordered_json out = json_document("strata.study/1");
+  out["units"] = units_json();
+  out["cases"] = nlohmann::ordered_json::array();
+  for (const StudyColumn& column : columns) {
+    nlohmann::ordered_json one = {{"title", column.title}, {"gpu", column.gpu}};
+    one["kernel"] = kernel_json(column.result, load_gpu(GpuChoice{column.gpu, {}}).config);
+    if (column.unfused) {
+      one["unfused"] = {{"hbm_read_bytes", column.unfused->read_bytes},
+                        {"hbm_write_bytes", column.unfused->write_bytes},
+                        {"time_us", column.unfused->time_us}};
+    }
+    out["cases"].push_back(std::move(one));
+  }
+  return out;
+}
+
+int run_first_light(const std::string& json_path) {
+  JsonOutput json(json_path);
   Progress progress("study");
   const std::vector<StudyCase>& cases = first_light_cases();
   std::vector<StudyColumn> columns(cases.size());
@@ -45,7 +68,13 @@ int run_first_light() {
   tbb::parallel_for(
       std::size_t{0}, cases.size(), [&](std::size_t i) { columns[i] = run_case(cases[i], progress); },
       tbb::simple_partitioner{});
-  fmt::print("{}", study_table(columns));
+  clear_progress();
+  if (!json.takes_stdout()) {
+    fmt::print("{}", study_table(columns));
+  }
+  if (json.wanted()) {
+    json.write(study_json(columns));
+  }
   return kExitDone;
 }
 
@@ -54,8 +83,12 @@ int run_first_light() {
 void add_study(CLI::App& app, Action& action) {
   CLI::App* study = app.add_subcommand("study", "built-in comparisons, side by side");
   require_choice(*study, action, "first-light");
-  study->add_subcommand("first-light", "FlashAttention against unfused attention, and a GEMM, on A100 and H100")
-      ->callback([&action] { action = run_first_light; });
+  CLI::App* command =
+      study->add_subcommand("first-light", "FlashAttention against unfused attention, and a GEMM, on A100 and H100");
+  auto json = std::make_shared<std::string>();
+  add_json_option(*command, *json);
+  add_example(*command, "strata study first-light --json study.json");
+  command->callback([json, &action] { action = [json] { return run_first_light(*json); }; });
 }
 
 }  // namespace strata::app

@@ -111,6 +111,10 @@ void refuse_second_command(const CLI::App& app) {
 
 }  // namespace
 
+void add_example(CLI::App& command, const std::string& example) {
+  command.footer("example: " + example + "\n\n" + kExitCodes);
+}
+
 void require_choice(CLI::App& command, Action& action, const std::string& choices) {
   command.callback([&command, &action, choices] {
     if (command.get_subcommands().empty()) {

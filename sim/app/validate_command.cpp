@@ -66,6 +66,7 @@ int study_auto(const ValidateOptions& options, const GpuConfig& gpu, const Measu
   Progress progress("validate");
   const AutoStudy study = study_choices(
       gpu, file, options.jobs, [&](std::size_t done) { progress.show(fmt::format("{} simulations done", done)); });
+  clear_progress();
   fmt::print("{}", auto_study_text(study));
   return kExitDone;
 }
@@ -127,10 +128,11 @@ void add_validate(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("validate", "scores the model against hardware counters");
   auto options = std::make_shared<ValidateOptions>();
   add_gpu_options(*command, options->gpu);
-  command->add_option("--data", options->data,
-                      "measured CSV: the columns of `predict` and what the hardware counted (sm_cycles, "
-                      "ncu_duration_ns, dram_read_bytes, ...; `split` names calibration and validation rows); with "
-                      "--microbench a folder that run_all.sh filled, or a folder of such folders");
+  command->add_option(
+      "--data", options->data,
+      "required without --microbench: measured CSV, the columns of `predict` and what the hardware counted (sm_cycles, "
+      "ncu_duration_ns, dram_read_bytes, ...; `split` names calibration and validation rows); with "
+      "--microbench a folder that run_all.sh filled, or a folder of such folders");
   add_switch(*command, "--microbench", options->microbench,
              "compares measured microbenchmarks, point by point, with the same ones as traces");
   command->add_option("--only", options->only, "with --microbench: a program, or part of a microbenchmark's name");
@@ -150,6 +152,7 @@ void add_validate(CLI::App& app, Action& action) {
       ->check(check_positive);
   add_jobs_option(*command, options->jobs);
   add_exact_option(*command, options->exact);
+  add_example(*command, "strata validate --data validation/data/h100-sxm5-80gb/library_kernels.csv --glance");
   command->callback([options, &action] { action = [options] { return validate(*options); }; });
 }
 

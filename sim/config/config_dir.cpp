@@ -102,7 +102,11 @@ fs::path find_gpu_file(const std::string& name_or_path) {
   for (const std::string& name : names) {
     known += (known.empty() ? "" : ", ") + name;
   }
-  throw InputError("unknown GPU '" + name_or_path.substr(0, 200) + "'" + did_you_mean(name_or_path, names) +
+  // Of several that begin as was typed, the one on a board of its own is the one that is meant more often than a card.
+  std::vector<std::string> likely = names;
+  std::stable_partition(likely.begin(), likely.end(),
+                        [](const std::string& name) { return name.find("-sxm") != std::string::npos; });
+  throw InputError("unknown GPU '" + name_or_path.substr(0, 200) + "'" + did_you_mean(name_or_path, likely) +
                    " (known: " + known + ")");
 }
 

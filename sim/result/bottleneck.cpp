@@ -117,13 +117,6 @@ double share_of(const Result& result, Bottleneck b) {
 void decide_bottleneck(Result& result) {
   const auto stack = stack_shares(result);
   const double launch = stack[static_cast<std::size_t>(Bottleneck::kLaunch)];
-  if (launch > kLaunchShare) {
-    result.bottleneck = Bottleneck::kLaunch;
-    result.bottleneck_reason =
-        fmt::format("{:.0f} % of the cycles pass before the first and after the last instruction", 100 * launch);
-    return;
-  }
-
   Bottleneck busiest = Bottleneck::kLatency;
   double best_score = 0;
   double best_share = 0;
@@ -135,7 +128,15 @@ void decide_bottleneck(Result& result) {
       busiest = unit;
     }
   }
-  if (best_share >= kBusyShare * (1 - launch)) {
+  // A unit that is busy enough by itself is the answer, whatever SMs without work of their own waited for meanwhile.
+  const bool busy_alone = best_share >= kBusyShare;
+  if (!busy_alone && launch > kLaunchShare) {
+    result.bottleneck = Bottleneck::kLaunch;
+    result.bottleneck_reason =
+        fmt::format("{:.0f} % of the cycles pass before the first and after the last instruction", 100 * launch);
+    return;
+  }
+  if (busy_alone || best_share >= kBusyShare * (1 - launch)) {
     result.bottleneck = busiest;
     result.bottleneck_reason = fmt::format("{} busy {:.0f} % of the kernel", words(busiest), 100 * best_share);
     return;

@@ -17,10 +17,11 @@ namespace strata {
 
 /// Sets result.bottleneck and result.bottleneck_reason.
 ///
-/// 1. launch, when more than half of the cycles pass before the first and after the last instruction;
-/// 2. the busiest unit, when it is busy for at least 60 % of the rest; units within a few points of each other are
+/// 1. the busiest unit, when it is busy for at least 60 % of the kernel; units within a few points of each other are
 ///    told apart by what the SMs wait for;
-/// 3. else the largest reason of the cycle stack: the kernel waits, no unit is full.
+/// 2. launch, when more than half of the cycles pass before the first and after the last instruction;
+/// 3. the busiest unit, when it is busy for at least 60 % of what launch leaves;
+/// 4. else the largest reason of the cycle stack: the kernel waits, no unit is full.
 void decide_bottleneck(Result& result);
 
 }  // namespace strata

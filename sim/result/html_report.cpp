@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/base/counted.hpp"
 #include "sim/result/bottleneck.hpp"
 #include "sim/result/roofline.hpp"
 #include "sim/result/text_report.hpp"
@@ -41,8 +42,8 @@ void summary(std::string& out, const Result& r, const GpuConfig& config) {
   row("HBM", fmt::format("{:.1f} GB/s", gb_per_s(r.dram_read_bytes() + r.dram_write_bytes(), r.duration_us)),
       fmt::format("peak {:.1f} GB/s", config.hbm_peak_gb_per_s()));
   row("roofline", fmt::format("{:.2f} us", roofline(config, r.work, r.sm_clock_mhz).duration_us), "");
-  row("occupancy", fmt::format("{} CTAs/SM", r.occupancy.ctas_per_sm),
-      fmt::format("{} warps/SM; {}", r.occupancy.warps_per_sm, r.occupancy.limiter));
+  row("occupancy", counted(r.occupancy.ctas_per_sm, "CTA", "/SM"),
+      counted(r.occupancy.warps_per_sm, "warp", "/SM; ") + r.occupancy.limiter);
   row("bottleneck", to_string(r.bottleneck), r.bottleneck_reason);
   out += "</table>\n";
 }

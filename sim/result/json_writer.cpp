@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/version.hpp"
 #include "sim/config/gpu_fields.hpp"
 #include "sim/result/bottleneck.hpp"
 #include "sim/result/roofline.hpp"
@@ -121,8 +122,23 @@ Json kernel_json(const Result& r, const GpuConfig& config) {
   return k;
 }
 
+Json units_json() {
+  Json metrics = Json::object();
+  for (const MetricValue& m : metric_list()) {
+    metrics[m.name] = m.unit;
+  }
+  Json counters = Json::object();
+  for (const CounterInfo& info : kCounterInfo) {
+    counters[info.key] = info.unit;
+  }
+  return {{"metrics", metrics},
+          {"counters", counters},
+          {"cycle_stack", "SM cycle, averaged over SMs"},
+          {"utilization", "share of the kernel's time, 0 to 1"}};
+}
+
 Json document_json(const GpuDescription& gpu, const std::vector<Result>& results) {
-  Json out = {{"schema", "strata.result/1"}, {"gpu", gpu_json(gpu)}};
+  Json out = {{"schema", "strata.result/1"}, {"version", version()}, {"gpu", gpu_json(gpu)}, {"units", units_json()}};
   Json& kernels = out["kernels"] = Json::array();
   for (const Result& r : results) {
     kernels.push_back(kernel_json(r, gpu.config));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/counted.hpp"
 #include "sim/result/bottleneck.hpp"
 #include "sim/result/roofline.hpp"
 #include "sim/result/views.hpp"
@@ -69,10 +70,10 @@ class Report {
     }
     rate("HBM", gb_per_s(r_.dram_read_bytes() + r_.dram_write_bytes(), r_.duration_us), config_.hbm_peak_gb_per_s(),
          "GB/s", "");
-    line("occupancy", fmt::format("{} CTAs/SM", r_.occupancy.ctas_per_sm),
-         fmt::format("{} warps/SM{}; {} CTAs in the grid", r_.occupancy.warps_per_sm,
+    line("occupancy", counted(r_.occupancy.ctas_per_sm, "CTA", "/SM"),
+         fmt::format("{}{}; {} CTA{} in the grid", counted(r_.occupancy.warps_per_sm, "warp", "/SM"),
                      r_.occupancy.limiter.empty() ? "" : ", limited by " + r_.occupancy.limiter,
-                     grouped(static_cast<double>(r_.grid_ctas))));
+                     grouped(static_cast<double>(r_.grid_ctas)), r_.grid_ctas == 1 ? "" : "s"));
     const RooflineEstimate roof = roofline(config_, r_.work, mhz);
     line("roofline", fmt::format("{:.2f} us", roof.duration_us), fmt::format("limited by {}", to_string(roof.limit)));
     line("bottleneck", to_string(r_.bottleneck), r_.bottleneck_reason);

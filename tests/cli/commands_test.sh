@@ -17,9 +17,16 @@ shows '52428800|50MiB' describe l2.size_bytes --gpu h100-sxm5-80gb
 shows '104857600|100MiB' describe l2.size_bytes --set l2.size=100MiB
 shows '132' describe topology
 shows 'L2 +50 MiB' describe topology
-# In a pipe a key is one line; on a terminal the meaning and the source are wrapped.
+# The meaning and the source of a key are wrapped, to a page of 120 columns in a pipe.
 expect_done describe l2.data_share
-[[ $(wc -l <stdout) -eq 2 ]] || fail "describe breaks lines in a pipe"
+[[ $(wc -L <stdout) -le 120 ]] || fail "describe is wider than a page in a pipe"
+grep -qE '^l2.data_share +0.9 +ratio .* measured' stdout || fail "value and origin are not on the key's line"
+grep -q 'l2.size is l2.size_bytes' stdout || fail "describe names no short keys"
+for words in 'list gpus' 'list metrics' 'list kernels' 'list operators' 'describe l2'; do
+  # shellcheck disable=SC2086
+  expect_done $words --json -
+  head -c 60 stdout | grep -q '"schema": "strata\.' || fail "$words --json prints no JSON"
+done
 script -qec "stty cols 100; $strata describe l2.data_share" /dev/null </dev/null >terminal 2>/dev/null
 grep -qE '^    .{20,}' terminal || fail "describe wraps no source on a terminal: $(cat terminal)"
 [[ $(tr -d '\r' <terminal | wc -L) -le 100 ]] || fail "describe is wider than a terminal of 100 columns"

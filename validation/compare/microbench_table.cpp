@@ -10,6 +10,8 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string_view>
 #include <tuple>
 
 #include "sim/base/error.hpp"
@@ -139,6 +141,22 @@ void check_spread(const CsvReader& reader, const CsvRecord& record, const std::s
   }
 }
 
+/// Rows of a run that are known to be wrong, as origin.json lists them: "PROGRAM SERIES X", where "*" is any x and, at
+/// the front of a series, anything. The sums of rates of a series go with it.
+struct LeftOut {
+  std::string bench;
+  std::string series;
+  std::string x;
+
+  [[nodiscard]] bool holds(const MicrobenchRow& row) const {
+    constexpr std::string_view kSums = "_sum_of_rates";
+    std::string_view name = row.series;
+    if (name.ends_with(kSums)) name.remove_suffix(kSums.size());
+    const bool named = series.starts_with('*') ? name.ends_with(std::string_view(series).substr(1)) : name == series;
+    return named && row.bench == bench && (x == "*" || x == fmt::format("{:g}", row.x));
+  }
+};
+
 struct Run {
   fs::path folder;
   std::vector<MicrobenchRow> rows;
@@ -194,8 +212,7 @@ void read_file(const fs::path& path, Run& run) {
   }
 }
 
-MicrobenchOrigin read_origin(const fs::path& folder) {
-  const fs::path path = folder / "origin.json";
+nlohmann::json origin_json(const fs::path& path) {
   require_regular_file(path.string());
   std::ifstream in(path);
   if (!in) {
@@ -209,6 +226,29 @@ MicrobenchOrigin read_origin(const fs::path& folder) {
   if (!json.is_object()) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
   }
+  return json;
+}
+
+std::vector<LeftOut> read_left_out(const fs::path& folder) {
+  const fs::path path = folder / "origin.json";
+  const nlohmann::json json = origin_json(path);
+  std::vector<LeftOut> out;
+  for (const nlohmann::json& entry : json.value("left_out", nlohmann::json::array())) {
+    std::istringstream words(entry.is_string() ? entry.get<std::string>() : std::string());
+    LeftOut rows;
+    std::string more;
+    if (!(words >> rows.bench >> rows.series >> rows.x) || words >> more) {
+      throw InputError(Diagnostic{path.string(), 0, 0, "left_out",
+                                  fmt::format("expected \"PROGRAM SERIES X\", found {}", shown(entry))});
+    }
+    out.push_back(std::move(rows));
+  }
+  return out;
+}
+
+MicrobenchOrigin read_origin(const fs::path& folder) {
+  const fs::path path = folder / "origin.json";
+  const nlohmann::json json = origin_json(path);
   const auto number = [&](const char* key, std::int64_t most) {
     const auto at = json.find(key);
     const double value = at != json.end() && at->is_number() ? at->get<double>() : 0;
@@ -329,6 +369,10 @@ MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) 
     out.product = origin.gpu;
     out.runs.push_back(path.string());
     runs.push_back(read_run(path));
+    const std::vector<LeftOut> wrong = read_left_out(path);
+    std::erase_if(runs.back().rows, [&](const MicrobenchRow& row) {
+      return std::any_of(wrong.begin(), wrong.end(), [&](const LeftOut& rows) { return rows.holds(row); });
+    });
   }
   std::vector<int> described = gpu.topology.gpc_sms;
   std::sort(described.begin(), described.end());

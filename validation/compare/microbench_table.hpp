@@ -53,6 +53,8 @@ struct MicrobenchOrigin {
 /// Programs whose result depends on how many SMs each GPC has are read only from cards that have as many as `gpu`
 /// describes, where there are such cards.
 ///
+/// Rows that origin.json of a run lists under "left_out" are known to be wrong and are not read.
+///
 /// Throws InputError, one line for each problem: no such folder, no run in it, no origin.json or one that is broken, a
 /// GPU with other SMs, L2 or memory clock than `gpu`; a file without rows, a missing column, a cell that is no finite
 /// number.

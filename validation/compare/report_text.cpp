@@ -37,17 +37,26 @@ void append_group(std::string& out, const SplitScore& split, const GroupScore& g
   }
 }
 
+/// Cycles, or durations where the data hold no cycles.
+Quantity time_quantity(const Comparison& comparison) {
+  const auto scored = [&](Quantity q) { return comparison.splits.front().overall.of(q).n > 0; };
+  return !scored(Quantity::kSmCycles) && scored(Quantity::kDurationUs) ? Quantity::kDurationUs : Quantity::kSmCycles;
+}
+
+std::string time_title(const Comparison& comparison) {
+  return time_quantity(comparison) == Quantity::kSmCycles ? "sm_cycles at a glance" : "durations at a glance";
+}
+
 void append_glance(std::string& out, const Comparison& comparison) {
-  out += "\nsm_cycles at a glance, errors in %\n";
+  const Quantity time = time_quantity(comparison);
+  out += fmt::format("\n{}, errors in %\n", time_title(comparison));
   out += fmt::format("  {:<12} {:<26} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} | {:>9} {:>9}\n", "split", "group", "n",
                      "mean", "median", "p90", "max", "bias", "roofline", "bound");
   for (const SplitScore& split : comparison.splits) {
     const auto line = [&](const GroupScore& group) {
       if (group.rows > 0) {
-        out += fmt::format("  {:<12} {:<26} {} | {:>9} {:>9}\n", split.name, group.name,
-                           stats_cells(group.of(Quantity::kSmCycles)),
-                           mean_of(group.of(Quantity::kSmCycles, Predictor::kRoofline)),
-                           mean_of(group.of(Quantity::kSmCycles, Predictor::kBound)));
+        out += fmt::format("  {:<12} {:<26} {} | {:>9} {:>9}\n", split.name, group.name, stats_cells(group.of(time)),
+                           mean_of(group.of(time, Predictor::kRoofline)), mean_of(group.of(time, Predictor::kBound)));
       }
     };
     for (const GroupScore& family : split.families) {
@@ -108,7 +117,8 @@ std::string comparison_text(const Comparison& comparison, bool glance_only) {
     out += fmt::format("{} more rows were measured on another GPU and are left out\n", comparison.other_gpu);
   }
   if (!glance_only) {
-    out += "The last two tables, 'sm_cycles at a glance' and 'HBM at a glance', sum up; --glance prints no others.\n";
+    out += fmt::format("The last two tables, '{}' and 'HBM at a glance', sum up; --glance prints no others.\n",
+                       time_title(comparison));
     append_groups(out, comparison);
   }
   if (!comparison.causes.empty()) {

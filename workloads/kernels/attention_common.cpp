@@ -97,7 +97,9 @@ void describe_attention(const AttentionShape& s, const AttentionLayout& l, bool 
   launch.work.tensor_type = s.dtype;
   launch.work.mufu_ops = pairs;
   launch.work.fp32_flops = 4.0 * pairs;  // scale and subtract (2), maximum, sum
-  launch.work.compulsory_read_bytes = static_cast<double>(q_bytes) + 2.0 * static_cast<double>(kv_bytes);
+  // A query that sees no key is never read.
+  const std::uint64_t q_read_bytes = s.causal && s.kv_len < s.q_len ? q_bytes / s.q_len * s.kv_len : q_bytes;
+  launch.work.compulsory_read_bytes = static_cast<double>(q_read_bytes) + 2.0 * static_cast<double>(kv_bytes);
   launch.work.compulsory_write_bytes = static_cast<double>(q_bytes) + static_cast<double>(lse_bytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/kernels/attention_common.hpp"
 #include "workloads/kernels/flash_attention_mma.hpp"
@@ -20,11 +21,11 @@ std::vector<OptionSpec> options() {
   return {
       {"batch", OptionType::kInt, "1", false, "sequences, 1 to 65535"},
       {"heads", OptionType::kInt, "", false, "query heads, 1 to 65535"},
-      {"kv-heads", OptionType::kInt, "", true, "key and value heads, a divisor of heads (default: heads)"},
-      {"q-len", OptionType::kInt, "", false, "query rows per sequence and head"},
-      {"kv-len", OptionType::kInt, "", true, "key and value rows per sequence and head (default: q-len)"},
+      {"kv-heads", OptionType::kInt, "", true, "key and value heads, 1 to heads, a divisor of it (default: heads)"},
+      {"q-len", OptionType::kInt, "", false, "query rows per sequence and head, 1 to 2^26"},
+      {"kv-len", OptionType::kInt, "", true, "key and value rows per sequence and head, 1 to 2^26 (default: q-len)"},
       {"head-dim", OptionType::kInt, "128", false,
-       "elements of a head: 64 or 128 (wgmma), 32 to 256 in steps of 32 (mma)"},
+       "elements of a head: 64, 96 or 128 (wgmma), 32 to 256 in steps of 32 (mma)"},
       {"causal", OptionType::kFlag, "off", false, "hide the keys after each query"},
       {"dtype", OptionType::kText, "bf16", false, "fp16 or bf16"},
       {"algorithm", OptionType::kText, "", true, "mma (FlashAttention-2 style) or wgmma (TMA, FlashAttention-3 style)"},
@@ -67,6 +68,12 @@ BuiltKernel make_mma(const AttentionShape& shape, OptionReader& reader, const Ta
   BuiltKernel built;
   built.description =
       fmt::format("mma.sync, {}, tile {}x{}, {} registers", to_string(shape), c.block_m, c.block_n, c.registers);
+  if (const double spilled = flash_mma_spilled_bytes(c); spilled > 0) {
+    constexpr double kMega = 1e6;
+    built.notes.push_back(
+        fmt::format("{:.1f} MB of the bytes stored by SMs are register spills, which stay in the L2 for the most part",
+                    spilled / kMega));
+  }
   built.source = make_flash_attention_mma(c);
   return built;
 }
@@ -93,8 +100,8 @@ BuiltKernel make_wgmma(const AttentionShape& shape, OptionReader& reader, const 
              fmt::format("tile 128x{}xd{} with {} stages", c.block_n, shape.head_dim, c.stages));
   reader.finish();
   BuiltKernel built;
-  built.description = fmt::format("TMA + wgmma, {}, tile 128x{}, {} stages, {} schedule{}", to_string(shape), c.block_n,
-                                  c.stages, schedule, c.pipelined ? ", pipelined" : "");
+  built.description = fmt::format("TMA + wgmma, {}, tile 128x{}, {}, {} schedule{}", to_string(shape), c.block_n,
+                                  counted(c.stages, "stage"), schedule, c.pipelined ? ", pipelined" : "");
   built.source = make_flash_attention_wgmma(c);
   return built;
 }
@@ -123,7 +130,7 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
                            " does not have; use --algorithm mma");
   }
   BuiltKernel built = algorithm == "wgmma" ? make_wgmma(s, reader, target) : make_mma(s, reader, target);
-  if (chosen) built.notes.push_back("algorithm " + algorithm + " chosen: " + built.description);
+  if (chosen) built.notes.push_back("algorithm " + algorithm + " chosen");
   return built;
 }
 

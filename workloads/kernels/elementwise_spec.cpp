@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/kernels/elementwise.hpp"
 #include "workloads/kernels/options.hpp"
@@ -18,8 +19,8 @@ constexpr std::initializer_list<const char*> kFunctors = {"copy",    "fill",   "
 
 std::vector<OptionSpec> options() {
   return {
-      {"rows", OptionType::kInt, "", false, "rows of every tensor"},
-      {"cols", OptionType::kInt, "", false, "columns of every tensor"},
+      {"rows", OptionType::kInt, "", false, "rows of every tensor, 1 to 2^40"},
+      {"cols", OptionType::kInt, "", false, "columns of every tensor, 1 to 2^40"},
       {"inputs", OptionType::kInt, "1", false, "tensors read, 0 to 3; with a functor, as many as it has operands"},
       {"dtype", OptionType::kText, "bf16", false, "type of the inputs"},
       {"out-dtype", OptionType::kText, "", true, "type of the output (default: the inputs')"},
@@ -83,9 +84,9 @@ BuiltKernel make(const KernelOptions& given, const TargetFacts& target) {
   c.functor = functor_class(functor);
   c.name = "elementwise_" + functor;
   BuiltKernel built;
-  built.description =
-      fmt::format("{}, {} inputs of {}, output {}, {} elements, vector {}, {} per thread, {} threads", functor, inputs,
-                  to_string(in_type), to_string(out_type), c.elements, c.vector, c.elements_per_thread, c.block);
+  built.description = fmt::format("{}, {} of {}, output {}, {} elements, vector {}, {} per thread, {} threads", functor,
+                                  counted(inputs, "input"), to_string(in_type), to_string(out_type), c.elements,
+                                  c.vector, c.elements_per_thread, c.block);
   if (chosen) built.notes.push_back("functor " + functor + " chosen by the number of inputs");
   if (!reader.given("vector")) built.notes.push_back(fmt::format("vector of {} elements chosen", c.vector));
   built.source = make_elementwise(c);

@@ -337,6 +337,16 @@ std::uint64_t flash_mma_smem_bytes(const FlashMmaConfig& c) {
   return (c.block_m + 2 * std::uint64_t{c.block_n}) * row_bytes;
 }
 
+double flash_mma_spilled_bytes(const FlashMmaConfig& c) {
+  const FlashMmaSpills spills = flash_mma_spills(c.shape, c.registers, c.even_mn);
+  double registers = 0;  // of a thread, over the query tiles of a head
+  for (std::uint32_t row = 0; row < c.shape.q_len; row += c.block_m) {
+    const std::uint32_t blocks = visible_kv_blocks(c.shape, row, c.block_m, c.block_n);
+    registers += blocks > 0 ? spills.once + static_cast<double>(spills.per_block) * blocks : 0;
+  }
+  return registers * c.warps * kWarpLanes * 4 * c.shape.heads * c.shape.batch;
+}
+
 std::unique_ptr<TraceSource> make_flash_attention_mma(const FlashMmaConfig& config) {
   return std::make_unique<FlashAttentionMma>(config);
 }

@@ -40,6 +40,9 @@ struct FlashMmaConfig {
 /// Shared memory of a CTA in bytes: the Q tile and one tile each of K and V.
 [[nodiscard]] std::uint64_t flash_mma_smem_bytes(const FlashMmaConfig& config);
 
+/// Bytes of registers that all CTAs of a launch without splits spill.
+[[nodiscard]] double flash_mma_spilled_bytes(const FlashMmaConfig& config);
+
 /// Grid (query tiles, batch, heads), K/V blocks from last to first as the public kernel visits them.
 /// Splits divide the steps as evenly as whole steps allow, the last one takes what is left, as the public kernel does.
 /// Not modelled: reloads of spilled registers (they hit L1), dropout, ALiBi, windows, paged keys.

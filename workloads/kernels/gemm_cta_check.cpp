@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/base/counted.hpp"
 #include "workloads/kernels/gemm_cta.hpp"
 
 namespace strata {
@@ -103,7 +104,7 @@ std::string describe_gemm_cta(const GemmCtaConfig& c) {
   if (c.warp_slices > 1) {
     text += fmt::format(" in {} slices", c.warp_slices);
   }
-  text += c.copy == GemmCopy::kRegisters ? ", through registers" : fmt::format(", {} stages", c.stages);
+  text += c.copy == GemmCopy::kRegisters ? ", through registers" : ", " + counted(c.stages, "stage");
   text += fmt::format(", raster along {} by {}", c.raster == RasterDirection::kAlongM ? "M" : "N", c.raster_group);
   if (c.problem.batch > 1) {
     text += fmt::format(", batch of {}", c.problem.batch);

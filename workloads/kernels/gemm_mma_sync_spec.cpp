@@ -31,15 +31,15 @@ std::vector<OptionSpec> all_options() {
   const std::vector<OptionSpec> more{
       {"tile-m", OptionType::kInt, "", true, "rows of a CTA's tile, 16 to 512"},
       {"tile-n", OptionType::kInt, "", true, "columns of a CTA's tile, 8 to 512"},
-      {"tile-k", OptionType::kInt, "", true, "elements of K per stage"},
-      {"warp-m", OptionType::kInt, "", true, "rows of a warp's tile, a multiple of 16"},
-      {"warp-n", OptionType::kInt, "", true, "columns of a warp's tile, a multiple of 8"},
+      {"tile-k", OptionType::kInt, "", true, "elements of K per stage, 8 to 512"},
+      {"warp-m", OptionType::kInt, "", true, "rows of a warp's tile, a multiple of 16 from 16 to 512"},
+      {"warp-n", OptionType::kInt, "", true, "columns of a warp's tile, a multiple of 8 from 8 to 512"},
       {"stages", OptionType::kInt, "", true, "cp.async stages, 2 to 16"},
       {"swizzle", OptionType::kFlag, "on", false, "permute shared-memory rows against bank conflicts: on or off"},
       {"raster", OptionType::kText, "m", false, "m or n: the dimension along which tiles are swept"},
-      {"raster-group", OptionType::kInt, "8", false, "tiles across the sweep before it advances"},
-      {"split-k", OptionType::kInt, "1", false, "slices of K, each writing an fp32 partial of C"},
-      {"batch", OptionType::kInt, "1", false, "independent products, their matrices one after the other"},
+      {"raster-group", OptionType::kInt, "8", false, "tiles across the sweep before it advances, 1 to 1048576"},
+      {"split-k", OptionType::kInt, "1", false, "slices of K, each writing an fp32 partial of C, 1 to 1024"},
+      {"batch", OptionType::kInt, "1", false, "independent products, their matrices one after the other, 1 to 65536"},
   };
   specs.insert(specs.end(), more.begin(), more.end());
   return specs;
@@ -128,7 +128,8 @@ BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
   built.source = make_gemm_mma_sync(*best, target);
   built.description = describe_gemm_mma_sync(*best);
   if (!(fixed.tile_m && fixed.tile_n && fixed.tile_k && fixed.warp_m && fixed.warp_n && fixed.stages)) {
-    built.notes.push_back("chose " + built.description);
+    built.notes.emplace_back(
+        "a rule of thumb chose what is not given of tile and options, not the library; see --kernel auto");
   }
   if (best->split_k > 1) {
     built.notes.push_back("split-K writes fp32 partials of C; the launch that adds them up is not part of this kernel");

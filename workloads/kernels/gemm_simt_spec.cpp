@@ -17,20 +17,22 @@ std::vector<OptionSpec> all_options() {
   dtype.default_value = "fp32";
   dtype.help = "operand type: fp32";
   const std::vector<OptionSpec> more{
-      {"batch", OptionType::kInt, "1", false, "independent products, their matrices one after the other"},
+      {"batch", OptionType::kInt, "1", false, "independent products, their matrices one after the other, 1 to 65536"},
       {"tile-m", OptionType::kInt, "", true, "rows of a CTA's tile, 8 to 512; chosen: 128, or 64 for small grids"},
       {"tile-n", OptionType::kInt, "", true, "columns of a CTA's tile, 8 to 512"},
-      {"tile-k", OptionType::kInt, "8", false, "elements of K per stage"},
-      {"warp-m", OptionType::kInt, "", true, "rows of a warp's tile, a multiple of 8; chosen: 32 or less"},
-      {"warp-n", OptionType::kInt, "", true, "columns of a warp's tile; chosen: 64 or less"},
-      {"thread-m", OptionType::kInt, "", true, "rows of a thread's tile; 32 threads make a warp's tile"},
-      {"thread-n", OptionType::kInt, "", true, "columns of a thread's tile"},
-      {"warp-slices", OptionType::kInt, "1", false, "groups of warps that share each K tile and add up at the end"},
+      {"tile-k", OptionType::kInt, "8", false, "elements of K per stage, 4 to 512"},
+      {"warp-m", OptionType::kInt, "", true,
+       "rows of a warp's tile, a multiple of 8 from 8 to 512; chosen: 32 or less"},
+      {"warp-n", OptionType::kInt, "", true, "columns of a warp's tile, 8 to 512; chosen: 64 or less"},
+      {"thread-m", OptionType::kInt, "", true, "rows of a thread's tile, 1 to 64; 32 threads make a warp's tile"},
+      {"thread-n", OptionType::kInt, "", true, "columns of a thread's tile, 1 to 64"},
+      {"warp-slices", OptionType::kInt, "1", false,
+       "groups of warps that share each K tile and add up at the end, 1 to 32"},
       {"stages", OptionType::kInt, "3", false, "shared-memory stages, 2 to 16"},
       {"copy", OptionType::kText, "async", false, "async (cp.async) or registers (LDG, then STS)"},
       {"raster", OptionType::kText, "m", false, "m or n: the dimension along which tiles are swept"},
-      {"raster-group", OptionType::kInt, "8", false, "tiles across the sweep before it advances"},
-      {"split-k", OptionType::kInt, "1", false, "slices of K, each a CTA"},
+      {"raster-group", OptionType::kInt, "8", false, "tiles across the sweep before it advances, 1 to 1048576"},
+      {"split-k", OptionType::kInt, "1", false, "slices of K, each a CTA, 1 to 1024"},
       {"split-reduction", OptionType::kText, "partials", false,
        "partials (fp32 copies of C, added by another launch) or inplace"},
       {"read-c", OptionType::kFlag, "off", false, "C is read before it is written (beta != 0)"},
@@ -101,7 +103,8 @@ BuiltKernel make(const KernelOptions& options, const TargetFacts& target) {
   built.source = make_gemm_simt(c, target);
   built.description = describe_gemm_simt(c);
   if (!(reader.given("tile-m") && reader.given("tile-n"))) {
-    built.notes.push_back("chose " + built.description);
+    built.notes.emplace_back(
+        "a rule of thumb chose what is not given of tile and options, not the library; see --kernel auto");
   }
   if (c.partials() > 1) {
     built.notes.push_back("split-K writes fp32 partials of C; the launch that adds them up is not part of this kernel");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/counted.hpp"
 #include "workloads/kernels/gemm_tma_wgmma_plan.hpp"
 
 namespace strata {
@@ -166,8 +167,8 @@ std::string describe_gemm_tma(const GemmTmaConfig& c) {
     mode = c.wgmma_m_along_n ? "cooperative along M" : "cooperative along N";
   }
   std::string text =
-      fmt::format("tile {}x{}x{} (MxNxK), {} stages, {}, cluster {}x{}{}, raster along {} by {}{}", c.tile_m, c.tile_n,
-                  c.tile_k, c.stages, mode, c.cluster_m, c.cluster_n,
+      fmt::format("tile {}x{}x{} (MxNxK), {}, {}, cluster {}x{}{}, raster along {} by {}{}", c.tile_m, c.tile_n,
+                  c.tile_k, counted(c.stages, "stage"), mode, c.cluster_m, c.cluster_n,
                   c.cluster_size() > 1 ? (c.multicast ? " multicast" : " without multicast") : "",
                   c.raster == RasterDirection::kAlongM ? "M" : "N", c.raster_group, c.serpentine ? " and back" : "");
   if (c.split_k > 1) {

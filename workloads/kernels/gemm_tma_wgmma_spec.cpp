@@ -37,17 +37,17 @@ std::vector<OptionSpec> tma_options() {
   return {
       {"tile-m", OptionType::kInt, "", true, "rows of a CTA's tile, 8 to 512"},
       {"tile-n", OptionType::kInt, "", true, "columns of a CTA's tile, 8 to 512"},
-      {"tile-k", OptionType::kInt, "", true, "elements of K per stage; chosen: 128 bytes"},
+      {"tile-k", OptionType::kInt, "", true, "elements of K per stage, 8 to 512; chosen: 128 bytes"},
       {"stages", OptionType::kInt, "", true, "shared-memory stages, 2 to 30; chosen: as many as fit, at most 16"},
       {"consumers", OptionType::kText, "", true, "cooperative or pingpong warpgroups"},
       {"wgmma-rows", OptionType::kText, "", true, "m or n: the dimension along which wgmma's 64 rows run"},
-      {"cluster-m", OptionType::kInt, "", true, "CTAs of a cluster along M; cluster-m x cluster-n at most 16"},
-      {"cluster-n", OptionType::kInt, "", true, "CTAs of a cluster along N"},
+      {"cluster-m", OptionType::kInt, "", true, "CTAs of a cluster along M, 1 to 16; cluster-m x cluster-n at most 16"},
+      {"cluster-n", OptionType::kInt, "", true, "CTAs of a cluster along N, 1 to 16"},
       {"multicast", OptionType::kFlag, "on", false, "share the tiles of a cluster by TMA multicast: on or off"},
       {"raster", OptionType::kText, "", true, "m or n: the dimension along which tiles are swept"},
-      {"raster-group", OptionType::kInt, "8", false, "cluster tiles across the sweep before it advances"},
+      {"raster-group", OptionType::kInt, "8", false, "cluster tiles across the sweep before it advances, 1 to 1048576"},
       {"serpentine", OptionType::kFlag, "off", false, "sweep every other group of tiles backwards: on or off"},
-      {"split-k", OptionType::kInt, "1", false, "slices of K, each writing an fp32 partial of C"},
+      {"split-k", OptionType::kInt, "1", false, "slices of K, each writing an fp32 partial of C, 1 to 1024"},
   };
 }
 
@@ -160,7 +160,8 @@ BuiltKernel build_tma(const KernelOptions& options, const TargetFacts& target, c
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
   if (!(fixed.tile_m && fixed.tile_n && fixed.stages && fixed.pingpong)) {
-    built.notes.push_back("chose " + built.description);
+    built.notes.emplace_back(
+        "a rule of thumb chose what is not given of tile and options, not the library; see --kernel auto");
   }
   if (config.split_k > 1) {
     built.notes.push_back("split-K writes fp32 partials of C; the launch that adds them up is not part of this kernel");
@@ -277,8 +278,8 @@ void check_output(OptionReader& reader, const GemmProblem& p) {
 std::vector<OptionSpec> gemm_problem_options() {
   return {
       {"m", OptionType::kInt, "", false, "rows of A and C, 1 to 2147483647"},
-      {"n", OptionType::kInt, "", false, "columns of B and C"},
-      {"k", OptionType::kInt, "", false, "columns of A and rows of B"},
+      {"n", OptionType::kInt, "", false, "columns of B and C, 1 to 2147483647"},
+      {"k", OptionType::kInt, "", false, "columns of A and rows of B, 1 to 2147483647"},
       {"dtype", OptionType::kText, "bf16", false, "operand type: fp16, bf16, tf32, fp8 or int8"},
       {"out-dtype", OptionType::kText, "", true, "type of C; chosen: the operands', fp8 bf16, tf32 fp32, int8 int32"},
       {"layout", OptionType::kText, "TN", false,

@@ -16,8 +16,8 @@ constexpr std::int64_t kMaxSide = std::int64_t{1} << 31;
 
 std::vector<OptionSpec> options() {
   return {
-      {"rows", OptionType::kInt, "", false, "rows of the matrix"},
-      {"cols", OptionType::kInt, "", false, "columns of the matrix"},
+      {"rows", OptionType::kInt, "", false, "rows of the matrix, 1 to 2^31"},
+      {"cols", OptionType::kInt, "", false, "columns of the matrix, 1 to 2^31"},
       {"operator", OptionType::kText, "softmax", false,
        "softmax, log_softmax, layer_norm, rms_norm, sum, max, argmax or var"},
       {"dtype", OptionType::kText, "bf16", false, "type of input and output"},

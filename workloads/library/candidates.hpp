@@ -19,6 +19,9 @@ struct KernelCandidate {
   std::string tile;                 ///< candidates with the same are variants of one another
 };
 
+/// The operators that have candidates, as `op` spells them.
+[[nodiscard]] std::vector<std::string> operators_with_candidates();
+
 /// Every candidate for the row's op, dtype and shape; its kernel and launch columns are not looked at.
 /// Throws UnsupportedError when the operator has no candidates or its cells do not parse.
 [[nodiscard]] std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target);

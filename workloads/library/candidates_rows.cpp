@@ -115,11 +115,16 @@ std::string kernel_of(const LaunchRow& row, const TargetFacts& target) {
 
 }  // namespace
 
+std::vector<std::string> operators_with_candidates() {
+  std::vector<std::string> known{"gemm", "attention", "softmax", "layernorm", "rmsnorm", "transpose"};
+  for (const ElementwiseOperator& op : kOperators) known.emplace_back(op.op);
+  return known;
+}
+
 void add_row_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   const std::string kernel = kernel_of(row, target);
   if (kernel.empty()) {
-    std::vector<std::string> known{"gemm", "attention", "softmax", "layernorm", "rmsnorm", "transpose"};
-    for (const ElementwiseOperator& op : kOperators) known.emplace_back(op.op);
+    const std::vector<std::string> known = operators_with_candidates();
     std::string lower = row.op;
     std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
     out.refuse(fmt::format("operators with a kernel are {}{}", fmt::join(known, ", "), nearest_hint(lower, known)));

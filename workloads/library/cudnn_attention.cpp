@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/kernels/flash_attention_wgmma.hpp"
 #include "workloads/library/cudnn_flash_name.hpp"
@@ -50,8 +51,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.warning = overruled_operator(row, "attention");
   built.source = make_flash_attention_wgmma(c);
-  built.description = fmt::format("cuDNN attention forward, {}, tile 128x{}, {} stages, dynamic schedule",
-                                  to_string(c.shape), c.block_n, c.stages);
+  built.description = fmt::format("cuDNN attention forward, {}, tile 128x{}, {}, dynamic schedule", to_string(c.shape),
+                                  c.block_n, counted(c.stages, "stage"));
   return built;
 }
 

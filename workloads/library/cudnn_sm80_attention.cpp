@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/library/cudnn_flash_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
@@ -83,8 +84,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   built.warning = overruled_operator(row, "attention");
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);
-  built.description = fmt::format("cuDNN mma.sync attention forward, {}, tile {}x{}, {} splits of the keys", shape_text,
-                                  c.block_m, c.block_n, c.splits);
+  built.description = fmt::format("cuDNN mma.sync attention forward, {}, tile {}x{}, {} of the keys", shape_text,
+                                  c.block_m, c.block_n, counted(c.splits, "split"));
   return built;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/kernels/elementwise.hpp"
 #include "workloads/library/elementwise_name.hpp"
@@ -193,8 +194,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   if (c.order == ThreadOrder::kStrided) shape_strided(e, facts, row.op, c);
   BuiltKernel built;
   built.warning = warning.empty() ? overruled_types(row, e) : std::move(warning);
-  built.description = fmt::format("elementwise {}, {} inputs, {} elements, {} per thread", cost_of(c.functor).name,
-                                  c.inputs.size(), c.elements, c.elements_per_thread);
+  built.description = fmt::format("elementwise {}, {}, {} elements, {} per thread", cost_of(c.functor).name,
+                                  counted(c.inputs.size(), "input"), c.elements, c.elements_per_thread);
   if (c.functor == Functor::kOther) built.notes.push_back("functor of unknown cost: four instructions per element");
   built.source = make_elementwise(c);
   return built;

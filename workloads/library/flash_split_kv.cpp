@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/base/counted.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
 #include "workloads/library/flash_traits.hpp"
@@ -72,8 +73,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   take_named_cells(row, traits.flags[0] != 0, traits.element, built);
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);
-  built.description = fmt::format("FlashAttention-2 forward, {}, tile {}x{}, {} splits of the keys", to_string(c.shape),
-                                  c.block_m, c.block_n, c.splits);
+  built.description = fmt::format("FlashAttention-2 forward, {}, tile {}x{}, {} of the keys", to_string(c.shape),
+                                  c.block_m, c.block_n, counted(c.splits, "split"));
   return built;
 }
 

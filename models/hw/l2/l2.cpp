@@ -477,11 +477,13 @@ void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
 }
 
 Tick L2::slice_busy_ticks() const {
-  Tick sum = 0;
+  Tick reads = 0;
+  Tick writes = 0;
   for (std::size_t p = 0; p < read_ports_.size(); ++p) {
-    sum += read_ports_[p].busy() + write_ports_[p].busy();
+    reads += read_ports_[p].busy();
+    writes += write_ports_[p].busy();
   }
-  return sum;
+  return std::max(reads, writes);
 }
 
 }  // namespace strata

@@ -76,6 +76,7 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
   c.outstanding = 0;
   c.streams_alive = static_cast<std::uint32_t>(launch.streams.size());
   c.streams.resize(launch.streams.size());
+  const bool beside_others = resident_ > 0 && code_asked_ && code_here_ <= context().now();
   std::uint32_t first_smsp = slot * launch.warps_per_cta();
   for (std::size_t i = 0; i < c.streams.size(); ++i) {
     Stream& s = c.streams[i];
@@ -85,6 +86,7 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
     s = Stream{};
     s.ops = std::move(ops);
     s.num_warps = info.num_warps;
+    s.reason = beside_others ? StackReason::kDrain : StackReason::kLaunch;
     for (std::uint32_t w = 0; w < info.num_warps; ++w) {
       ++s.warps_on[(first_smsp + info.first_warp + w) % kSmsps];
     }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "models/hw/common/chunk.hpp"
+
 namespace strata {
 
 namespace {
@@ -29,6 +31,47 @@ constexpr std::array kByTrace{Counter::kWarpInsts,      Counter::kTensorInsts,  
 
 /// Of reads: they go on with the sectors delivered.
 constexpr std::array kByReads{Counter::kLtsReadSectors, Counter::kDramReadSectors};
+
+/// HBM traffic of a launch that caches do not decide, as far as its shortened run shows.
+struct Conserved {
+  bool reads = false;  ///< each byte that it reads crosses once
+  bool writes =
+      false;  ///< each byte that it writes is stored once, and leaves once dirty lines are as many as they stay
+};
+
+Conserved conserved(const Result& shortened, const SamplingPlan& plan) {
+  constexpr double kOnce = 0.02;        // what a cold L2 reads beside: weights, code
+  constexpr double kStoredOnce = 0.05;  // sectors that two CTAs store a part of
+  const double share = static_cast<double>(plan.pieces - plan.count) / static_cast<double>(plan.pieces);
+  const auto is_about = [](double bytes, double expected, double of) {
+    return std::abs(bytes - expected) <= of * expected;
+  };
+  const double stored = kSectorBytes * static_cast<double>(shortened.counters[Counter::kStoredSectors]);
+  const WorkSummary& work = shortened.work;
+  return {plan.alike && work.compulsory_read_bytes > 0 &&
+              is_about(shortened.dram_read_bytes(), share * work.compulsory_read_bytes, kOnce),
+          plan.pieces_are_all && work.compulsory_write_bytes > 0 &&
+              is_about(stored, share * work.compulsory_write_bytes, kStoredOnce)};
+}
+
+/// Pieces' worth of bytes that HBM moves between the marks, where it is busy nearly all the time and those bytes are
+/// known: then they are what time goes by. Else nothing.
+///
+/// Dirty lines leave the L2 in waves, and the pace of reads and of the ends of pieces goes down in each.
+template <typename Window>
+std::optional<double> pieces_moved(const Result& shortened, const SampleMarks& at, const SamplingPlan& plan,
+                                   const Window& window) {
+  constexpr double kBusy = 0.97;
+  const auto busy = [](const Result& r) { return r.utilization.hbm * r.sm_cycles; };
+  const auto moved = [](const Result& r) { return r.dram_read_bytes() + r.dram_write_bytes(); };
+  const double bytes = shortened.work.compulsory_read_bytes + shortened.work.compulsory_write_bytes;
+  const Conserved known = conserved(shortened, plan);
+  if (!known.reads || !known.writes ||
+      busy(at.end) - busy(at.begin) < kBusy * (at.end.sm_cycles - at.begin.sm_cycles)) {
+    return std::nullopt;
+  }
+  return window(moved(at.begin), moved(at.before), moved(at.end)) / bytes * static_cast<double>(plan.pieces);
+}
 
 constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -92,13 +135,16 @@ Result extrapolate(const Result& shortened, const Samples& at, const SamplingPla
   const auto window = [&plan](double from, double late, double to) {
     return late - from + plan.last_round * (to - late);
   };
-  const auto delivered = [](const Result& x) { return static_cast<double>(x.counters[Counter::kDeliveredSectors]); };
+  const Conserved known = conserved(shortened, plan);
+  // What an L1 holds for the CTAs after it is delivered more often at first, what HBM reads once is not.
+  const Counter by = known.reads ? Counter::kDramReadSectors : Counter::kDeliveredSectors;
+  const auto delivered = [by](const Result& x) { return static_cast<double>(x.counters[by]); };
   const auto ended = static_cast<double>(plan.window);
   const double each = delivered(shortened) / static_cast<double>(plan.pieces - plan.count);
   const auto& [begin, before, end] = at.all;
   const double read =
       plan.alike && each > 0 ? window(delivered(begin), delivered(before), delivered(end)) / each : ended;
-  const double rounds = left_out / ((ended + read) / 2);
+  const double rounds = left_out / pieces_moved(shortened, at.all, plan, window).value_or((ended + read) / 2);
   const double read_rounds = left_out / read;
   const auto grown = [&](double whole, double from, double late, double to) {
     return whole + rounds * window(from, late, to);
@@ -122,8 +168,12 @@ Result extrapolate(const Result& shortened, const Samples& at, const SamplingPla
     const bool reads = is_of(kByReads);
     const SampleMarks& m = reads ? at.reads : at.all;
     const double measured = window(count(m.begin), count(m.before), count(m.end));
-    const double added =
-        plan.pieces_are_all && is_of(kByTrace) ? pieces * whole : (reads ? read_rounds : rounds) * measured;
+    double added = (reads ? read_rounds : rounds) * measured;
+    if ((plan.pieces_are_all && is_of(kByTrace)) || (reads && known.reads)) {
+      added = pieces * whole;
+    } else if (c == Counter::kDramWriteSectors && known.writes) {
+      added = left_out / static_cast<double>(plan.pieces) * r.work.compulsory_write_bytes / kSectorBytes;
+    }
     r.counters.add(c, static_cast<std::uint64_t>(std::max(0.0, std::round(added))));
   }
   r.notes.push_back(

@@ -51,6 +51,8 @@ struct Samples {
 /// grow with the pieces; time and what caches decide grow as between the marks. Pieces of a round end in step, so a
 /// window that is no whole number of rounds ends between two marks. Pieces that read, then write and end run apart
 /// meanwhile, so as many have read as sectors were delivered, which is not how many have ended; time goes by both.
+/// Where each byte is read once or stored once, HBM's bytes are known without the marks: those of the pieces, as what
+/// is dirty in the L2 stays the same. Where HBM is busy all the time with such bytes, time goes by them.
 [[nodiscard]] Result extrapolate(const Result& shortened, const Samples& at, const SamplingPlan& plan);
 
 }  // namespace strata

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace strata::app {
@@ -43,6 +44,23 @@ std::string ProfileTotals::line(const std::string& name, const Sum& sum) {
     out += fmt::format(" {:>+10.1f} %", 100 * (sum.predicted_us / sum.measured_us - 1));
   }
   return out + '\n';
+}
+
+nlohmann::ordered_json ProfileTotals::json() const {
+  using Json = nlohmann::ordered_json;
+  const auto measured = [](const Sum& sum) { return sum.time() ? Json(*sum.time()) : Json(); };
+  Json families = Json::array();
+  for (const auto& [family, sum] : families_) {
+    families.push_back({{"family", family},
+                        {"launches", sum.launches},
+                        {"predicted_us", sum.predicted_us},
+                        {"measured_us", measured(sum)}});
+  }
+  Json reasons = Json::array();
+  for (const auto& [reason, sum] : reasons_) {
+    reasons.push_back({{"reason", reason}, {"launches", sum.launches}, {"measured_us", measured(sum)}});
+  }
+  return {{"families", families}, {"unsupported_reasons", reasons}};
 }
 
 std::string ProfileTotals::text(const DriverWork& driver) const {

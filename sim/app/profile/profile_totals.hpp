@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,8 @@ class ProfileTotals {
   void add(const ProfiledLaunch& launch, const Prediction& prediction);
   /// A table; one line for each family, one for each reason why launches are unsupported.
   [[nodiscard]] std::string text(const DriverWork& driver) const;
+  /// {"families": [...], "unsupported_reasons": [...]}; a time that is not known is null.
+  [[nodiscard]] nlohmann::ordered_json json() const;
 
  private:
   struct Sum {

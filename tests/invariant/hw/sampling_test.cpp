@@ -23,6 +23,7 @@ void check_agrees(const char* kernel, const KernelOptions& options, double clock
     CHECK(sampled.sm_cycles == Approx(whole.sm_cycles).epsilon(0.03));
     CHECK(count(sampled, Counter::kWarpInsts) == Approx(count(whole, Counter::kWarpInsts)).epsilon(0.01));
     CHECK(sampled.dram_read_bytes() == Approx(whole.dram_read_bytes()).epsilon(0.05));
+    CHECK(sampled.dram_write_bytes() == Approx(whole.dram_write_bytes()).epsilon(0.02).margin(1e6));
     double stack = 0;
     for (const double part : sampled.cycle_stack) stack += part;
     CHECK(stack == Approx(sampled.sm_cycles).epsilon(0.001));

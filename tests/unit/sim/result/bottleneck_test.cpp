@@ -53,6 +53,10 @@ TEST_CASE("Bottleneck: a short kernel is limited by its launch", "[bottleneck]")
   CHECK(with({.hbm = 0.3}, {{StackReason::kLaunch, 0.7}, {StackReason::kHbm, 0.3}}).bottleneck == Bottleneck::kLaunch);
 }
 
+TEST_CASE("Bottleneck: a full unit comes before launch time", "[bottleneck]") {
+  CHECK(with({.hbm = 0.9}, {{StackReason::kLaunch, 0.62}, {StackReason::kIssue, 0.38}}).bottleneck == Bottleneck::kHbm);
+}
+
 TEST_CASE("Bottleneck: launch time does not hide a unit that is full for the rest", "[bottleneck]") {
   CHECK(with({.hbm = 0.5}, {{StackReason::kLaunch, 0.4}, {StackReason::kHbm, 0.6}}).bottleneck == Bottleneck::kHbm);
 }

@@ -24,6 +24,13 @@ const GpuDescription& h100() {
 TEST_CASE("JSON: has the contract's keys, metrics under Nsight Compute's names, bytes and units", "[result][json]") {
   const auto json = nlohmann::json::parse(result_json(h100(), {test::sample_result()}));
   CHECK(json["schema"] == "strata.result/1");
+  CHECK_FALSE(json["version"].get<std::string>().empty());
+  for (const char* block : {"metrics", "counters"}) {
+    for (const auto& [key, value] : json["kernels"][0][block].items()) {
+      CAPTURE(key);
+      CHECK_FALSE(json["units"][block].value(key, "").empty());
+    }
+  }
   CHECK(json["gpu"]["name"] == "h100-sxm5-80gb");
   CHECK(json["gpu"]["given"]["l2.ways"] == "10");
   REQUIRE(json["kernels"].size() == 1);

@@ -102,3 +102,18 @@ TEST_CASE("comparison: scores by split and family; unsupported rows are counted,
   CHECK(comparison_rows_text(c).find("+10.0") != std::string::npos);
   CHECK(comparison_html(c).find("<svg") != std::string::npos);
 }
+
+TEST_CASE("comparison: the glance is at durations where the data hold no cycles") {
+  Comparison c;
+  ComparedRow r = row("nvjet", "calibration", 100, 110);
+  r.measured = {};
+  r.predicted[0] = {};
+  r.measured[Quantity::kDurationUs] = 10;
+  r.predicted[0][Quantity::kDurationUs] = 12;
+  c.rows = {r};
+  score(c);
+  const std::string text = comparison_text(c, true);
+  CHECK(text.find("durations at a glance") != std::string::npos);
+  CHECK(text.find("20.0") != std::string::npos);
+  CHECK(text.find("sm_cycles at a glance") == std::string::npos);
+}

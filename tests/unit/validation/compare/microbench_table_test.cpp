@@ -85,6 +85,26 @@ TEST_CASE("microbench table: programs that choose SMs by GPC count only on cards
   }
 }
 
+TEST_CASE("microbench table: rows that a run lists as left out are not read", "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_left_out");
+  const std::string origin =
+      R"({"gpu": "x", "sms": 132, "l2_bytes": 52428800, "max_sm_clock_mhz": 1980, "memory_clock_mhz": 2619, "left_out": )";
+  run.write("origin.json", origin + R"(["l2_bandwidth *_private_gpc 16", "l2_bandwidth *_each_gpc 0"]})");
+  std::string rows = MeasuredRun::header();
+  for (const char* row : {"bulk_private_gpc,16", "bulk_private_gpc_sum_of_rates,16", "bulk_private_gpc,18",
+                          "bulk_private_each_gpc,0", "bulk_private_each_gpc,1", "tile_shared_gpc,16"}) {
+    rows += std::string("l2_bandwidth,") + row + ",SM,600,B/clk,1,1,7,1980\n";
+  }
+  run.write("l2_bandwidth.csv", rows);
+  const MicrobenchData data = read_microbench(run.path(), h100());
+  REQUIRE(data.rows.size() == 3);
+  CHECK(data.rows[0].x == 18);
+  CHECK(data.rows[1].x == 1);
+  CHECK(data.rows[2].series == "tile_shared_gpc");
+  run.write("origin.json", origin + R"(["l2_bandwidth"]})");
+  CHECK(has(error_of(run), "left_out"));
+}
+
 TEST_CASE("microbench table: bad input is one clear line", "[validation][microbench]") {
   const MeasuredRun run("microbench_table_bad");
   CHECK(has(error_of(run), "holds no run"));
@@ -146,6 +166,9 @@ TEST_CASE("microbench table: the recorded runs of the H100 are read whole", "[va
       read_microbench(std::string(STRATA_SOURCE_DIR) + "/validation/data/h100-sxm5-80gb/microbench", h100());
   CHECK(data.runs.size() >= 3);
   CHECK(data.rows.size() > 20000);
+  for (const MicrobenchRow& row : data.rows) {
+    if (row.series == "bulk_private_gpc") CHECK(row.value < 560);  // 612 where SMs of no cluster were taken for its own
+  }
 }
 
 TEST_CASE("microbench table: a unit that the program does not measure in is refused; that of a new program is not",

@@ -122,6 +122,28 @@ TEST_CASE("attention: every tile is dealt once, whatever the number of CTAs", "[
   CHECK(fetches == 4 * 8 + c.persistent_ctas);
 }
 
+TEST_CASE("attention: what is stored beyond the output are spills", "[workloads][attention]") {
+  FlashMmaConfig c;
+  c.shape = shape(1024, 1024, GENERATE(false, true));
+  c.block_n = 64;
+  const auto source = make_flash_attention_mma(c);
+  const double stored = 32.0 * static_cast<double>(test::trace_totals(*source).stored_sectors);
+  CHECK(stored - source->launch().work.compulsory_write_bytes == Approx(flash_mma_spilled_bytes(c)).epsilon(0.01));
+  CHECK(flash_mma_spilled_bytes(c) > 0);
+}
+
+TEST_CASE("attention: queries that see no key are not compulsory", "[workloads][attention]") {
+  const auto read = [](std::uint32_t q, std::uint32_t k, bool causal) {
+    FlashMmaConfig c;
+    c.shape = shape(q, k, causal);
+    return make_flash_attention_mma(c)->launch().work.compulsory_read_bytes;
+  };
+  constexpr double kRow = 128 * 2;
+  CHECK(read(1024, 256, false) == kRow * (4 * 1024 + 2 * 2 * 256));
+  CHECK(read(1024, 256, true) == kRow * (4 * 256 + 2 * 2 * 256));
+  CHECK(read(256, 1024, true) == kRow * (4 * 256 + 2 * 2 * 1024));
+}
+
 TEST_CASE("attention: query heads of a group read the same keys", "[workloads][attention]") {
   FlashMmaConfig c;
   c.shape = shape(128, 64, false);

@@ -137,6 +137,14 @@ TEST_CASE("candidates: rows and elements by PyTorch's rules") {
   CHECK(kernel("softmax", "fp32", "64,12000").find("cunn_SoftMaxForward") != std::string::npos);
 }
 
+TEST_CASE("candidates: every operator that is listed has a kernel") {
+  for (const std::string& op : operators_with_candidates()) {
+    CAPTURE(op);
+    const char* shape = op == "gemm" ? "512,512,512,TN" : (op == "attention" ? "1,4,4,512,512,128,0,flash" : "512,512");
+    CHECK_FALSE(kernel_candidates(open_row(op.c_str(), "bf16", shape), test::hopper_facts()).empty());
+  }
+}
+
 TEST_CASE("candidates: an operator without any says so") {
   CHECK_THAT(refusal(open_row("fft", "bf16", "64,64")), Catch::Contains("no kernel is known for fft"));
   CHECK_THAT(refusal(open_row("add", "int8", "64,64")), Catch::Contains("rows of int8"));

@@ -150,3 +150,27 @@ TEST_CASE("Sampling: of pieces that are alike as many have read as sectors were 
   CHECK(r.counters[Counter::kDramReadSectors] == 160 / 8 * 60);
   CHECK(r.sm_cycles == Approx(900.0 / 9 * 60));
 }
+
+TEST_CASE("Sampling: bytes that are read and stored once are conserved, by hand", "[sampling]") {
+  SamplingPlan plan = six_tenths_left_out();
+  plan.alike = true;
+  Result shortened;  // 40 pieces of 10 sectors each way, of which 30 are still dirty
+  shortened.sm_cycles = 3000;
+  shortened.work.compulsory_read_bytes = 1000 * 32;
+  shortened.work.compulsory_write_bytes = 1000 * 32;
+  shortened.counters.add(Counter::kDramReadSectors, 400);
+  shortened.counters.add(Counter::kStoredSectors, 400);
+  shortened.counters.add(Counter::kDramWriteSectors, 370);
+  SampleMarks at;  // reads lag behind, and a wave of dirty lines leaves
+  at.end.sm_cycles = 900;
+  at.end.counters.add(Counter::kDramReadSectors, 90);
+  at.end.counters.add(Counter::kDramWriteSectors, 130);
+  Result r = extrapolate(shortened, {at, at}, plan);
+  CHECK(r.counters[Counter::kDramReadSectors] == 1000);
+  CHECK(r.counters[Counter::kStoredSectors] == 1000);
+  CHECK(r.counters[Counter::kDramWriteSectors] == 1000 - 30);
+  CHECK(r.sm_cycles == Approx(3000 + 60 / 9.5 * 900));  // ten pieces have ended, nine have read
+  at.end.utilization.hbm = 0.99;
+  r = extrapolate(shortened, {at, at}, plan);
+  CHECK(r.sm_cycles == Approx(3000 + 60 / 11.0 * 900));  // HBM moved what eleven pieces read and write
+}

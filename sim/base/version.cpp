@@ -1,0 +1,7 @@
+#include "sim/base/version.hpp"
+
+namespace strata {
+
+const char* version() { return STRATA_VERSION; }
+
+}  // namespace strata
