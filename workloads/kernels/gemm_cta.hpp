@@ -67,7 +67,11 @@ struct GemmCtaConfig {
   std::uint32_t stages = 4;
   GemmCopy copy = GemmCopy::kAuto;
   bool prefetch = true;                   ///< through registers: LDG of the next tile before this one is multiplied
-  bool loads_amid = false;                ///< through registers: LDG once half of this tile has been multiplied
+  bool loads_amid = false;                ///< through registers: LDG once part of this tile has been multiplied
+  std::uint32_t amid_percent = 50;        ///< that part
+  std::uint32_t store_bytes = 16;         ///< through registers: of a lane's STS where the tile is not turned
+  std::uint32_t store_conflict_ways = 1;  ///< through registers: bank conflicts of STS where the tile is turned
+  std::uint32_t code_bytes = 0;           ///< executed; 0 = as in other kernels
   std::uint32_t access_limit_bytes = 16;  ///< widest access of a lane to A and B that the kernel was compiled for
   RasterDirection raster = RasterDirection::kAlongM;
   std::uint32_t raster_group = 8;  ///< tiles across the sweep
@@ -184,7 +188,7 @@ void check_accumulators(const GemmCtaConfig& config, std::uint32_t limit, std::v
 /// Moves `instructions` of a warp and K tile out of plan.multiply into plan.lead, where `copies_first` says so.
 void lead_with(std::uint32_t instructions, GemmCtaPlan& plan);
 
-/// Divides plan.multiply into two halves, the loads between them, where `loads_amid` says so.
+/// Divides plan.multiply into two parts, the loads between them, where `loads_amid` says so.
 void load_amid(GemmCtaPlan& plan);
 
 /// @param transposes_k  operands with K contiguous are transposed on their way into shared memory, one element a lane

@@ -176,12 +176,15 @@ class Planner {
     const auto add = [&](const OperandView& view, std::uint32_t rows) {
       const std::uint32_t bytes = tile_bytes(view, rows);
       const std::uint32_t loaded = lane_bytes(view);
-      const std::uint32_t stored = transposed(view) ? view.element_bytes : kStagedBytes;
+      const std::uint32_t stored = transposed(view) ? view.element_bytes : config().store_bytes;
       const std::uint32_t stores = u32(ceil_div(bytes, std::uint64_t{stored} * 32 * config().warps()));
       const std::uint32_t packs = loaded < 4 ? u32(ceil_div(bytes, std::uint64_t{4} * 32 * config().warps())) : 0;
       op.pipe_work += stores;
       op.issue_slots += stores + packs;
-      op.smem_write_wavefronts += stream_wavefronts(bytes);
+      const std::uint32_t minimum = stream_wavefronts(bytes);
+      const std::uint32_t ways = transposed(view) ? config().store_conflict_ways : 1;
+      op.smem_write_wavefronts += minimum * ways;
+      op.smem_conflicts += minimum * (ways - 1);
     };
     add(plan_.addresses.a, config().tile_m);
     add(plan_.addresses.b, config().tile_n);
@@ -309,7 +312,7 @@ class Planner {
     launch.work = gemm_work(whole, config().partials());
     const auto more = static_cast<double>(config().problem.batch - whole.batch);
     launch.work.compulsory_read_bytes += more * static_cast<double>(plan_.addresses.b.batch_bytes);
-    launch.code_bytes = kCodeBytes;
+    launch.code_bytes = config().code_bytes != 0 ? config().code_bytes : kCodeBytes;
     launch.constant_lines = kConstantLines;
   }
 
@@ -390,7 +393,7 @@ void load_amid(GemmCtaPlan& plan) {
   for (std::uint32_t Operation::*count : {&Operation::issue_slots, &Operation::pipe_work, &Operation::dependent_latency,
                                           &Operation::warp_insts, &Operation::tensor_insts, &Operation::mma_count,
                                           &Operation::smem_read_wavefronts, &Operation::smem_conflicts}) {
-    first.*count /= 2;
+    first.*count = u32(std::uint64_t{first.*count} * plan.config.amid_percent / 100);
     rest.*count -= first.*count;
   }
 }

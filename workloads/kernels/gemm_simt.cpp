@@ -55,8 +55,8 @@ Operation plan_multiply(const GemmSimtConfig& c, const GemmCtaPlan& plan) {
   const std::uint32_t instructions = multiplies + reads + plan.overhead_per_k_tile(slice_k);
   op.issue_slots = instructions + multiplies * c.conflicts_per_hundred / 100;
   op.warp_insts = warps * instructions;
-  op.dependent_latency =
-      kFirstFragmentSteps + static_cast<std::uint32_t>(issue_chain(op.issue_slots, kClocksPerInstruction));
+  op.dependent_latency = (c.fragments_ahead ? 0 : kFirstFragmentSteps) +
+                         static_cast<std::uint32_t>(issue_chain(op.issue_slots, kClocksPerInstruction));
   op.smem_read_wavefronts = warps * (c.thread_m + c.thread_n) * c.lds_wavefronts / 4 * slice_k + plan.fill_wavefronts();
   return op;
 }
@@ -109,6 +109,7 @@ std::unique_ptr<TraceSource> make_gemm_simt(const GemmSimtConfig& config, const 
   GemmCtaPlan plan = plan_gemm_cta(config, gemm_simt_registers(config), true);
   plan.multiply = plan_multiply(config, plan);
   lead_with(plan.overhead_per_k_tile(config.tile_k / config.warp_slices), plan);
+  load_amid(plan);
   plan.launch.family = "gemm_simt";
   plan.launch.constant_lines = 9;  // executed: 8 to 10 in five kernels of cuBLAS
   if (plan.launch.name.empty()) {

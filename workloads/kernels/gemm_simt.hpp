@@ -21,12 +21,15 @@ struct GemmSimtConfig : GemmCtaConfig {
   std::uint32_t thread_n = 8;
   /// Wavefronts of a warp's LDS.128. Recorded launches of CUTLASS show 4.0 and 4.1: one for 8 lanes, whether or not
   /// they read the same words. Where the lanes lie 4 x 8 in the warp's tile and pieces are 4 words apart, launches
-  /// show 3.0.
+  /// show 3.0: pairs of neighbouring lanes that read the same words let half a warp be one. cuBLAS pairs lanes on both
+  /// sides.
   std::uint32_t lds_wavefronts = 4;
   /// Issue cycles lost per 100 FFMA: an outer product reads three registers an instruction from two banks. The default
   /// is inferred from two recorded launches of cuBLAS, whose active cycles exceed their instructions by 0.18 and 0.27
   /// of an FFMA, waits included.
   std::uint32_t conflicts_per_hundred = 0;
+  /// The next tile's first fragments are read before this tile's last FFMA: no multiply-add waits for its LDS.
+  bool fragments_ahead = false;
 };
 
 /// Costs of compiled fp32 kernels, from recorded `sm__inst_executed`. Per warp and K tile of 8, a CUTLASS kernel issues

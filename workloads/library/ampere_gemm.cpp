@@ -8,6 +8,7 @@
 #include "sim/base/error.hpp"
 #include "workloads/kernels/gemm_mma_sync.hpp"
 #include "workloads/kernels/gemm_simt.hpp"
+#include "workloads/library/ampere_sgemm_counts.hpp"
 #include "workloads/library/gemm_launch.hpp"
 #include "workloads/library/gemm_operation.hpp"
 
@@ -78,16 +79,20 @@ std::uint32_t sgemm_warps(const AmpereGemmName& name) {
 }
 
 /// Slices of K where the row has no grid; the name does not say. Published A100 launches (average cycles against whole
-/// waves of CTAs) show two habits of the library: with K of 3072 and more it takes slices that even out the last wave;
-/// kernels that slice K over warps too, and grids of under a sixth of the SMs, fill idle SMs from K = 1024 on. Grids of
-/// under eight CTAs are left alone.
+/// waves of CTAs) show habits of the library: with K of 3072 and more it takes slices that even out the last wave;
+/// kernels that slice K over warps too, and grids of under a sixth of the SMs, fill idle SMs from K = 1024 on (four
+/// slices of 32 CTAs: C passes through L1 eight times, read and written by each). Other grids of less than two waves
+/// are cut where that saves a fifth of the waves: some launches take less time than the FFMA of the two CTAs that an SM
+/// would have. Grids of under eight CTAs are left alone.
 std::uint32_t choose_split(const GemmCtaConfig& c, const TargetFacts& target) {
   constexpr std::int64_t kEvenOutK = 3072;
   constexpr std::int64_t kFillK = 1024;
+  constexpr std::int64_t kSecondWaveK = 320;  ///< the least of launches that are certainly cut
   constexpr std::uint64_t kFewestCtas = 8;
   constexpr std::uint64_t kIdleShare = 6;
   constexpr std::uint64_t kMostSlices = 16;
   constexpr double kWorthwhile = 0.95;  ///< of the waves of fewer slices
+  constexpr double kMuchFewer = 0.8;    ///< the same, of grids of less than two waves
   const std::uint64_t sms = std::max(1U, target.num_sms);
   const std::uint64_t ctas = ceil_div(static_cast<std::uint64_t>(c.problem.m), c.tile_m) *
                              ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n) *
@@ -99,14 +104,42 @@ std::uint32_t choose_split(const GemmCtaConfig& c, const TargetFacts& target) {
     return static_cast<double>(ceil_div(ctas * slices, sms)) / static_cast<double>(slices);
   };
   std::uint64_t best = 1;
-  if (c.problem.k >= kEvenOutK) {
+  const bool second_wave = ctas > sms && ctas < 2 * sms && c.problem.k >= kSecondWaveK;
+  const bool most_of_a_wave = ctas <= sms && 2 * ctas > sms && c.problem.k >= kFillK;
+  const bool small_grid = c.warp_slices == 1 && (second_wave || most_of_a_wave);
+  if (c.problem.k >= kEvenOutK || small_grid) {
+    const double worthwhile = c.problem.k >= kEvenOutK ? kWorthwhile : kMuchFewer;
     for (std::uint64_t slices = 2; slices <= kMostSlices; ++slices) {
-      best = waves(slices) < kWorthwhile * waves(best) ? slices : best;
+      best = waves(slices) < worthwhile * waves(best) ? slices : best;
     }
   } else if (c.problem.k >= kFillK && (c.warp_slices > 1 || ctas * kIdleShare <= sms)) {
-    best = std::clamp<std::uint64_t>(sms / ctas, 1, kMostSlices);
+    best = std::clamp<std::uint64_t>(ceil_div(sms, ctas), 1, kMostSlices);
   }
   return static_cast<std::uint32_t>(best);
+}
+
+/// Costs of the kernels whose SASS was counted.
+void take_counts(const SgemmCounts& counts, GemmSimtConfig& config) {
+  constexpr std::uint32_t kElementBytes = 4;
+  config.access_limit_bytes = kElementBytes;
+  config.store_bytes = kElementBytes;
+  // A row of K is padded by 16 B: lanes along eight rows meet no bank twice, lanes along a sliced kernel's 32 rows do.
+  config.store_conflict_ways = config.warp_slices > 1 ? 4 : 1;
+  // Eight pieces of 16 B a warp on one side of its tile, two lanes each, four on the other: half a warp is a wavefront.
+  config.lds_wavefronts = 2;
+  config.fragments_ahead = true;
+  config.prefetch = true;
+  config.loads_amid = true;
+  config.amid_percent = 100 - 100 * counts.loads_ahead / counts.loop_instructions;
+  config.code_bytes = counts.code_bytes;
+  if (config.registers_per_thread == 0) config.registers_per_thread = counts.registers;
+  const std::uint32_t results = config.tile_m * config.tile_n / (32 * config.warps());
+  config.costs.prologue = counts.prologue;
+  config.costs.per_k_tile = counts.loop_others;
+  config.costs.per_k_step = 0;
+  config.costs.per_load_tenths = 0;
+  config.costs.epilogue = counts.epilogue_once;
+  config.costs.per_element_tenths = 10 * counts.epilogue_passes / results;
 }
 
 BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const AmpereGemmName& name) {
@@ -114,8 +147,8 @@ BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const Am
   take_launch(row, name, config);
   config.tile_k = kSgemmTileK * name.slices;
   config.copy = GemmCopy::kRegisters;
-  // Published A100 launches of sliced kernels take 1390 cycles per 32 elements of K with one CTA an SM and with two: a
-  // load's latency and then 512 cycles of FFMA.
+  // Where no SASS was counted. Published A100 launches of sliced kernels take 1390 cycles per 32 elements of K with one
+  // CTA an SM and with two: a load's latency and then 512 cycles of FFMA.
   config.prefetch = name.slices == 1;
   config.stages = 2;
   if (!row.grid) {
@@ -123,6 +156,9 @@ BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const Am
   }
   cut_or_refuse(config, warps_of(row, sgemm_warps(name)), 8);
   spread_lanes(config);
+  if (const SgemmCounts* counts = sgemm_counts(name.tile_n, name.tile_m, name.slices, name.layout)) {
+    take_counts(*counts, config);
+  }
   return build_gemm(config, target);
 }
 

@@ -59,6 +59,41 @@ TEST_CASE("SASS GEMMs: warps that slice K read each tile once", "[workloads][amp
   CHECK(totals.stored_sectors == 32 * 32 * 4 / 32);
 }
 
+TEST_CASE("SASS GEMMs: fp32 kernels have the registers, code and instructions of their SASS",
+          "[workloads][ampere_gemm]") {
+  const Launch sliced = launch_of("ampere_sgemm_128x32_sliced1x4_tn", "21,1024,512,TN");
+  CHECK(sliced.registers_per_thread == 134);
+  CHECK(sliced.code_bytes == 20480);
+  CHECK(launch_of("ampere_sgemm_128x32_tn", "512,512,512,TN").registers_per_thread == 57);
+  // One CTA of 8 warps; two launches that differ by 16 K tiles of 175 instructions: 128 FFMA, 16 LDS, 5 LDG, 5 STS, the
+  // barrier and 20 others.
+  const auto totals = [](const char* kernel, const char* shape) {
+    return test::trace_totals(*resolve_launch(row(kernel, shape), test::ampere_facts()).source);
+  };
+  const test::TraceTotals few = totals("ampere_sgemm_128x32_tn", "32,128,128,TN");
+  const test::TraceTotals many = totals("ampere_sgemm_128x32_tn", "32,128,256,TN");
+  CHECK(many.warp_insts - few.warp_insts == 16 * 8 * 175);
+  // 16 LDS of two wavefronts and 5 STS of one, a warp.
+  CHECK(many.smem_wavefronts - few.smem_wavefronts == 16 * 8 * (16 * 2 + 5));
+}
+
+TEST_CASE("SASS GEMMs: 32 lanes along a sliced kernel's padded rows meet in eight banks", "[workloads][ampere_gemm]") {
+  const auto totals = [](const char* shape) {
+    return test::trace_totals(
+        *resolve_launch(row("ampere_sgemm_32x32_sliced1x4_tn", shape), test::ampere_facts()).source);
+  };
+  const test::TraceTotals few = totals("32,32,128,TN");
+  const test::TraceTotals many = totals("32,32,256,TN");
+  // Four K tiles of 32, four warps: 355 instructions but for the barrier, 24 LDS of two wavefronts, 16 STS of four.
+  CHECK(many.warp_insts - few.warp_insts == 4 * 4 * 354);
+  CHECK(many.smem_wavefronts - few.smem_wavefronts == 4 * 4 * (24 * 2 + 16 * 4));
+}
+
+TEST_CASE("SASS GEMMs: a second wave of few CTAs is split along K", "[workloads][ampere_gemm]") {
+  CHECK(launch_of("ampere_sgemm_32x128_tn", "1568,384,1536,TN").grid == Dim3{12, 13, 2});
+  CHECK(launch_of("ampere_sgemm_128x64_tn", "3136,768,192,TN").grid == Dim3{6, 49, 1});
+}
+
 TEST_CASE("SASS GEMMs: names that cannot be simulated say why", "[workloads][ampere_gemm]") {
   const auto reason = [](const char* name) { return test::unsupported_reason(row(name, "512,512,512,TN")); };
   CHECK_THAT(reason("ampere_dgemm_128x64_tn"), Catch::Contains("dgemm"));
