@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 struct Trace {
-  const char* name;
+  std::string name;
   std::unique_ptr<TraceSource> source;
   double cycles = 0;  ///< on the H100 as it is
 };
@@ -51,11 +51,9 @@ std::unique_ptr<TraceSource> tma_ring() {
 std::vector<Trace> make_traces() {
   std::vector<Trace> t;
   t.push_back({"read stream", make_stream(stream(8 * kMiB, 1, 0, 1)), 0});
-  // Copies of 3 to 12 MiB are over before their stores have spread: the order of arrival at the fabric moves their end
-  // by 2 %.
-  t.push_back({"copy", make_stream(stream(16 * kMiB, 1, 1, 1)), 0});
-  // Six passes: the first one comes from HBM, where the order of arrival at the CPC queues moves its end by 1 % of
-  // three.
+  for (const std::uint64_t mib : {3, 4, 8, 12, 16}) {
+    t.push_back({"copy of " + std::to_string(mib) + " MiB", make_stream(stream(mib * kMiB, 1, 1, 1)), 0});
+  }
   t.push_back({"L2 reads", make_stream(stream(3 * kMiB, 1, 0, 6)), 0});
   t.push_back({"TMA ring", tma_ring(), 0});
   t.push_back({"load chain",
