@@ -125,10 +125,9 @@ void check_name(const CalibrateOptions& options, const GpuDescription& base, con
   if (!std::all_of(options.name.begin(), options.name.end(), fits)) {
     throw InputError("--name: '" + options.name + "': expected letters, digits, '-', '.' and '_'");
   }
-  constexpr double kSameClock = 0.05;
   const GpuConfig& was = base.config;
   const GpuConfig& is = described.config;
-  const bool other = std::abs(static_cast<double>(is.clocks.hbm_mhz) / was.clocks.hbm_mhz - 1) > kSameClock ||
+  const bool other = !same_memory_clock(is.clocks.hbm_mhz, was.clocks.hbm_mhz) ||
                      is.l2.size_bytes != was.l2.size_bytes || is.num_sms() != was.num_sms();
   if (options.name.empty() && other) {
     throw InputError(

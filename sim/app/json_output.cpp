@@ -13,6 +13,10 @@ void add_json_option(CLI::App& command, std::string& path) {
 
 nlohmann::ordered_json json_document(const std::string& schema) { return {{"schema", schema}, {"version", version()}}; }
 
+std::string json_text(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 JsonOutput::JsonOutput(const std::string& path) {
   if (!path.empty()) {
     file_.emplace(path, "--json");
@@ -24,8 +28,7 @@ void JsonOutput::write(const nlohmann::ordered_json& document) {
     return;
   }
   clear_progress();
-  // Names come from files: bytes that are not UTF-8 are replaced rather than refused.
-  file_->write(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  file_->write(json_text(document));
   file_->commit();
 }
 

@@ -15,6 +15,9 @@ void add_json_option(CLI::App& command, std::string& path);
 /// {"schema", "version"}, to which a command adds its own keys.
 [[nodiscard]] nlohmann::ordered_json json_document(const std::string& schema);
 
+/// As files and standard output get it. Names come from files: bytes that are not UTF-8 are replaced, not refused.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
+
 /// Opened before the work; an empty path is none.
 class JsonOutput {
  public:

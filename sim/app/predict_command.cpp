@@ -226,7 +226,7 @@ int predict(const PredictOptions& options) {
     summary["predicted"] = tally.supported;
     summary["unsupported"] = rows - tally.supported;
     summary.update(tally.totals.json());
-    outputs.write(outputs.json, summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    outputs.write(outputs.json, json_text(summary));
   }
   clear_progress();
   if (tally.bugs > 0) {

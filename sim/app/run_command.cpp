@@ -99,11 +99,11 @@ Result simulate_launch(const RunOptions& options, const GpuConfig& gpu, const Bu
   simulation.sm_clock_mhz = options.sm_clock_mhz;
   simulation.observer = observer;
   simulation.sample = !options.exact && observer == nullptr;
-  simulation.progress = [&](double done, double sm_cycles) {
+  simulation.progress = [&progress, ends = ctas_end_along_the_way(gpu, *kernel.source)](double done, double sm_cycles) {
     constexpr double kPercent = 100;
     constexpr double kMillion = 1e6;
     const std::string cycles = fmt::format("{:.1f} million SM cycles simulated", sm_cycles / kMillion);
-    if (ctas_end_along_the_way(gpu, *kernel.source)) {
+    if (ends) {
       progress.show(fmt::format("{:.1f} % of the CTAs have finished, {}", kPercent * done, cycles), done);
     } else {
       progress.show(cycles);

@@ -212,7 +212,8 @@ void read_file(const fs::path& path, Run& run) {
   }
 }
 
-nlohmann::json origin_json(const fs::path& path) {
+nlohmann::json origin_json(const fs::path& folder) {
+  const fs::path path = folder / "origin.json";
   require_regular_file(path.string());
   std::ifstream in(path);
   if (!in) {
@@ -229,9 +230,9 @@ nlohmann::json origin_json(const fs::path& path) {
   return json;
 }
 
-std::vector<LeftOut> read_left_out(const fs::path& folder) {
+/// @param json  what the run's origin.json holds
+std::vector<LeftOut> read_left_out(const fs::path& folder, const nlohmann::json& json) {
   const fs::path path = folder / "origin.json";
-  const nlohmann::json json = origin_json(path);
   std::vector<LeftOut> out;
   for (const nlohmann::json& entry : json.value("left_out", nlohmann::json::array())) {
     std::istringstream words(entry.is_string() ? entry.get<std::string>() : std::string());
@@ -246,9 +247,8 @@ std::vector<LeftOut> read_left_out(const fs::path& folder) {
   return out;
 }
 
-MicrobenchOrigin read_origin(const fs::path& folder) {
+MicrobenchOrigin read_origin(const fs::path& folder, const nlohmann::json& json) {
   const fs::path path = folder / "origin.json";
-  const nlohmann::json json = origin_json(path);
   const auto number = [&](const char* key, std::int64_t most) {
     const auto at = json.find(key);
     const double value = at != json.end() && at->is_number() ? at->get<double>() : 0;
@@ -287,8 +287,7 @@ void check_origin(const fs::path& folder, const MicrobenchOrigin& origin, const 
   };
   compare("sms", "SMs", origin.sms, gpu.num_sms());
   compare("l2_bytes", "bytes of L2", origin.l2_bytes, gpu.l2.size_bytes);
-  constexpr double kSameClock = 0.05;  // cards of a product differ by as much
-  if (std::abs(static_cast<double>(origin.memory_clock_mhz) / gpu.clocks.hbm_mhz - 1) > kSameClock) {
+  if (!same_memory_clock(origin.memory_clock_mhz, gpu.clocks.hbm_mhz)) {
     compare("memory_clock_mhz", "MHz of memory clock", origin.memory_clock_mhz, gpu.clocks.hbm_mhz);
   }
 }
@@ -356,7 +355,12 @@ std::vector<std::string> microbench_runs(const std::string& folder) {
   return out;
 }
 
-MicrobenchOrigin read_microbench_origin(const std::string& run) { return read_origin(run); }
+MicrobenchOrigin read_microbench_origin(const std::string& run) { return read_origin(run, origin_json(run)); }
+
+bool same_memory_clock(double one, double other) {
+  constexpr double kSame = 0.05;
+  return std::abs(one / other - 1) <= kSame;
+}
 
 std::vector<MicrobenchRow> read_microbench_run(const std::string& run) { return read_run(run).rows; }
 
@@ -364,12 +368,13 @@ MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) 
   MicrobenchData out;
   std::vector<Run> runs;
   for (const fs::path& path : run_folders(folder)) {
-    const MicrobenchOrigin origin = read_origin(path);
+    const nlohmann::json stated = origin_json(path);
+    const MicrobenchOrigin origin = read_origin(path, stated);
     check_origin(path, origin, gpu);
     out.product = origin.gpu;
     out.runs.push_back(path.string());
     runs.push_back(read_run(path));
-    const std::vector<LeftOut> wrong = read_left_out(path);
+    const std::vector<LeftOut> wrong = read_left_out(path, stated);
     std::erase_if(runs.back().rows, [&](const MicrobenchRow& row) {
       return std::any_of(wrong.begin(), wrong.end(), [&](const LeftOut& rows) { return rows.holds(row); });
     });

@@ -41,6 +41,8 @@ struct MicrobenchOrigin {
   int sm_clock_mhz = 0;
   int memory_clock_mhz = 0;
 };
+/// Whether two memory clocks (MHz) may be of one product: cards of one differ by up to 5 %.
+[[nodiscard]] bool same_memory_clock(double one, double other);
 /// The runs in `folder`: itself, or the folders in it. Throws InputError when there is none.
 [[nodiscard]] std::vector<std::string> microbench_runs(const std::string& folder);
 /// Throws InputError when origin.json is missing or lacks a fact.

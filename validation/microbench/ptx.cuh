@@ -59,6 +59,12 @@ __device__ __forceinline__ void tensorLoad2D(uint32_t dst, const CUtensorMap* ma
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
       ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar) : "memory");
 }
+// To every CTA of the cluster that `mask` names, at the same shared-memory address in each.
+__device__ __forceinline__ void tensorMulticast2D(uint32_t dst, const CUtensorMap* map, int x, int y, uint32_t bar, uint16_t mask) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+      ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar), "h"(mask) : "memory");
+}
 
 // Loads that skip the L1.
 __device__ __forceinline__ uint4 loadCg(const uint4* p) {

@@ -17,11 +17,6 @@ struct Work {
   int step;   // columns from box to box
 };
 
-__device__ __forceinline__ void multicast2D(uint32_t dst, const CUtensorMap* map, int x, int y, uint32_t bar, uint16_t mask) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
-      ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar), "h"(mask) : "memory");
-}
 __device__ __forceinline__ void arriveAt(uint32_t remote) {
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
 }
@@ -71,7 +66,7 @@ __global__ void __launch_bounds__(32, 1) beyond(Group g, Work w, Stamp* stamps) 
 #pragma unroll
           for (int i = 0; i < kAtOnce; ++i) {
             if (C == 1) tensorLoad2D(dst + i * kSlot, map, x + i * w.step, y, bar);
-            else multicast2D(dst + i * kSlot, map, x + i * w.step, y, bar, uint16_t((1 << C) - 1));
+            else tensorMulticast2D(dst + i * kSlot, map, x + i * w.step, y, bar, uint16_t((1 << C) - 1));
           }
         }
         stampEnd(s);

@@ -13,12 +13,6 @@ struct Box {
   int cluster;       // CTAs that receive each box; 1 = a plain copy
 };
 
-__device__ __forceinline__ void tensorMulticast2D(uint32_t dst, const CUtensorMap* map, int x, int y, uint32_t bar, uint16_t mask) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
-      ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar), "h"(mask) : "memory");
-}
-
 constexpr int kColumns = 64, kMostRows = 128, kSmem = kMostRows * kColumns * 2 + 1024;
 
 __global__ void __launch_bounds__(32, 1) edges(Box b, const __grid_constant__ CUtensorMap map, Stamp* stamps) {

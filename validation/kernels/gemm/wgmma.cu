@@ -97,14 +97,14 @@ struct Gemm {
       if constexpr (CLUSTER == 1)
         bench::tensorLoad2D(dst, &p.b, k0, n, bar);
       else
-        load_multicast(dst, &p.b, k0, n, bar, kAll);
+        bench::tensorMulticast2D(dst, &p.b, k0, n, bar, kAll);
     } else {
 #pragma unroll
       for (int i = 0; i < kShare / 64; ++i) {
         if constexpr (CLUSTER == 1)
           bench::tensorLoad2D(dst + i * kBlockBytes, &p.b, n + i * 64, k0, bar);
         else
-          load_multicast(dst + i * kBlockBytes, &p.b, n + i * 64, k0, bar, kAll);
+          bench::tensorMulticast2D(dst + i * kBlockBytes, &p.b, n + i * 64, k0, bar, kAll);
       }
     }
   }

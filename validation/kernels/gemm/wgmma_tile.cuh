@@ -38,15 +38,6 @@ __device__ __forceinline__ void multiply(uint32_t (&d)[N / 2], uint64_t da, uint
                  : "l"(da), "l"(db), "n"(TURN_A), "n"(TURN_B));
 }
 
-/// Box of a 2-D tensor map to every CTA of `mask` in the cluster, at the same shared-memory address in each.
-__device__ __forceinline__ void load_multicast(uint32_t dst, const CUtensorMap* map, int x, int y, uint32_t bar,
-                                               uint16_t mask) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
-      " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(dst),
-      "l"(map), "r"(x), "r"(y), "r"(bar), "h"(mask)
-      : "memory");
-}
 __device__ __forceinline__ void store_box(const CUtensorMap* map, int x, int y, uint32_t src) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
                "r"(y), "r"(src)
