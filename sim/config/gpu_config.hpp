@@ -48,15 +48,16 @@ struct SmConfig {
   int fp16_latency_cycles;        ///< dependent half2 instruction
   int fp64_latency_cycles;
   int mufu_latency_cycles;
-  double barrier_arrival_cycles;   ///< of the SM's barrier unit, per warp that arrives at a CTA or named barrier
-  int barrier_latency_cycles;      ///< last arrival taken by that unit to the warps, the last one too, going on
-  double mbarrier_arrival_cycles;  ///< per arrival of a thread or of bytes at an mbarrier
-  int mbarrier_latency_cycles;     ///< last arrival at an mbarrier to the warps that wait for it going on
-  int cluster_barrier_latency_cycles;
-  int cta_launch_cycles;        ///< CTA assigned to an SM to its first instruction
-  double cta_interval_cycles;   ///< between starts of CTAs on an SM, beyond their warps
-  double warp_interval_cycles;  ///< the same for each warp
-  int cta_drain_cycles;         ///< last instruction of a CTA to its resources being free
+  double barrier_arrival_cycles;       ///< of the SM's barrier unit, per warp that arrives at a CTA or named barrier
+  int barrier_latency_cycles;          ///< last arrival taken by that unit to the warps, the last one too, going on
+  double mbarrier_arrival_cycles;      ///< per arrival of a thread or of bytes at an mbarrier
+  int mbarrier_latency_cycles;         ///< last arrival at an mbarrier to the warps that wait for it going on
+  int cluster_barrier_latency_cycles;  ///< of a cluster of two CTAs
+  int cluster_barrier_level_cycles;    ///< more, each time the cluster doubles
+  int cta_launch_cycles;               ///< CTA assigned to an SM to its first instruction
+  double cta_interval_cycles;          ///< between starts of CTAs on an SM, beyond their warps
+  double warp_interval_cycles;         ///< the same for each warp
+  int cta_drain_cycles;                ///< last instruction of a CTA to its resources being free
   int setmaxnreg_cycles;
   double oldest_first_share;  ///< of the turns of an SM's oldest CTA, those that come before what waits already
 };
@@ -85,10 +86,14 @@ struct SharedMemoryConfig {
   double fill_read_coupling;  ///< share of a fill cycle that also takes the read port (0 = independent, 1 = one port)
   int latency_cycles;         ///< LDS to use
   double load_issue_cycles;   ///< of a sub-partition, per shared-memory load
-  double store_issue_cycles;  ///< of a sub-partition, per shared-memory store
+  double store_issue_cycles;  ///< of a sub-partition, per shared-memory store of 32 bits
+  double store_register_cycles;    ///< the same for each further register that is stored
+  double warp_issue_cycles;        ///< between shared-memory instructions of one warp
   double conflict_latency_cycles;  ///< latency per wavefront beyond the first, the port's cycle included
   int dsmem_latency_cycles;        ///< load from another SM of the cluster
-  int dsmem_bytes_per_cycle;       ///< per SM
+  int dsmem_bytes_per_cycle;       ///< per SM, by loads
+  int dsmem_bulk_bytes_per_cycle;  ///< per SM, by bulk copies
+  int dsmem_gpc_bytes_per_cycle;   ///< all SMs of a GPC, by loads
 };
 
 struct L1Config {
@@ -123,6 +128,7 @@ struct TensorConfig {
   double wgmma_operand_bytes_per_cycle;  ///< shared-memory operand rate of wgmma
   double wgmma_overhead_cycles;          ///< per instruction beyond max(compute, operands)
   int wgmma_latency_cycles;              ///< issue and drain beyond the compute cycles
+  int wgmma_register_latency_cycles;     ///< the same with A in registers
   double wgmma_min_cycles;               ///< shortest interval between instructions
   double wgmma_fill_stretch;             ///< of a wgmma while copies fill shared memory, at least 1
   double wgmma_beside_cycles;            ///< issue interval of other instructions of an SMSP while wgmma runs

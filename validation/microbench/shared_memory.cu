@@ -67,7 +67,7 @@ __global__ void bySmsp(int iters, int smsps, int warpsEach, Stamp* out, unsigned
   for (int i = threadIdx.x; i < 16384; i += blockDim.x) reinterpret_cast<uint32_t*>(smem)[i] = 0;
   __syncthreads();
   const int warp = threadIdx.x / 32;
-  uint32_t addr = smemAddr(smem) + threadIdx.x % 32 * (OP == kLds128 || OP == kLdm4 ? 16 : 4), v[4] = {0, 0, 0, 0}, keep = 0;
+  uint32_t addr = smemAddr(smem) + threadIdx.x % 32 * (OP == kLds128 || OP == kLdm4 || OP == kSts128 || OP == kStm4 ? 16 : 4), v[4] = {0, 0, 0, 0}, keep = 0;
   Stamp s;
   stampBegin(s);
   if (warp % 4 < smsps && warp / 4 < warpsEach) {
@@ -165,5 +165,7 @@ int main(int argc, char** argv) {
   b.smsps<kLds128>();
   b.smsps<kLdm4>();
   b.smsps<kSts32>();
+  b.smsps<kSts128>();
+  b.smsps<kStm4>();
   return 0;
 }

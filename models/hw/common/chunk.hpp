@@ -39,6 +39,7 @@ struct LinePattern {
   std::int32_t stride = 1;
   std::uint8_t row_shift = 0;
   std::uint8_t mask = 0xf;
+  std::uint8_t requests = 1;  ///< look-ups of a line: rows of a TMA box that share it are asked for one by one
 
   [[nodiscard]] std::uint32_t line(std::uint32_t i) const {
     return first + (i >> row_shift) * static_cast<std::uint32_t>(stride) + (i & ((1U << row_shift) - 1));

@@ -99,6 +99,10 @@ class TagArray {
       add_valid(index, mask & ~std::uint32_t{pending(index)});
     }
   }
+  /// The sectors of `mask` are out of date.
+  void drop(std::uint32_t index, std::uint32_t mask) {
+    sets_[index / kMaxWays].valid &= ~(std::uint64_t{mask & 0xfU} << (4 * (index % kMaxWays)));
+  }
   /// Sectors being filled.
   [[nodiscard]] std::uint8_t pending(std::uint32_t index) const {
     return nibble(rare_[index / kMaxWays].pending, index % kMaxWays);

@@ -44,8 +44,8 @@ L2::L2(Context& context, const AddressMap& map)
   store_leaves_copy_ = c.store_leaves_near_copy != 0;
 }
 
-std::int64_t L2::port_bytes(std::uint8_t mask, std::int64_t extra_bytes) const {
-  return std::max(std::int64_t{count_sectors(mask)} * kSectorBytes + extra_bytes, look_up_bytes_);
+std::int64_t L2::port_bytes(std::uint8_t mask, std::int64_t extra_bytes, std::uint32_t look_ups) const {
+  return std::max(std::int64_t{count_sectors(mask)} * kSectorBytes + extra_bytes, look_up_bytes_ * look_ups);
 }
 
 inline std::uint8_t L2::look_up(std::uint32_t chunk, std::uint8_t wanted, std::uint32_t i, std::uint32_t partition,
@@ -138,12 +138,14 @@ Tick L2::take_ports(const Chunk& c, std::uint32_t line_mask, const std::array<st
   const Tick now = context_.now();
   const LineMasks masks = context_.masks(c);
   if (masks.alike()) {
-    return ports.reserve_each(line_mask, slice_of, now, ports.work(port_bytes(c.pattern.mask, extra_bytes)));
+    return ports.reserve_each(line_mask, slice_of, now,
+                              ports.work(port_bytes(c.pattern.mask, extra_bytes, c.pattern.requests)));
   }
   Tick done = now;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    done = std::max(done, ports.reserve(slice_of[i], now, ports.work(port_bytes(masks[i], extra_bytes))));
+    const std::int64_t bytes = port_bytes(masks[i], extra_bytes, c.pattern.requests);
+    done = std::max(done, ports.reserve(slice_of[i], now, ports.work(bytes)));
   }
   return done;
 }
@@ -362,15 +364,16 @@ void L2::evict(const TagArray::Victim& victim, std::uint32_t partition, std::uin
   }
 }
 
-void L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set) {
+bool L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set) {
   TagArray& tags = tags_[partition];
   std::uint32_t index = tags.find(set, tag);
-  if (index == TagArray::kMiss) {
+  const bool arrives = index == TagArray::kMiss;
+  if (arrives) {
     TagArray::Victim victim;
     index = tags.allocate(set, tag, victim);
     if (index == TagArray::kMiss) {
       write_backs_.push_back(WriteBack{map_.line_of({set, tag}), mask});  // every way is being filled: write through
-      return;
+      return true;
     }
     evict(victim, partition, set);
   }
@@ -382,9 +385,20 @@ void L2::mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partitio
   }
   tags.set_dirty(index, tags.dirty(index) | std::uint32_t{mask});
   tags.add_valid(index, mask);
+  return arrives;
 }
 
-void L2::limit_dirty(std::uint32_t partition) {
+void L2::drop_copy(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set) {
+  TagArray& tags = tags_[partition];
+  if (const std::uint32_t index = tags.find(set, tag); index != TagArray::kMiss) {
+    tags.drop(index, mask);
+  }
+}
+
+void L2::limit_dirty(std::uint32_t partition, std::uint32_t arrivals) {
+  // Lines that were there when they were stored to wait for those that need room.
+  constexpr std::uint32_t kPerArrival = 2;
+  std::uint32_t most = kPerArrival * arrivals;
   DirtyQueue& queue = dirty_[partition];
   if (queue.dirty_lines + kChunkLines > dirty_limit_lines_) {
     for (std::size_t i = queue.head; i < std::min<std::size_t>(queue.ring.size(), queue.head + kChunkLines); ++i) {
@@ -392,7 +406,7 @@ void L2::limit_dirty(std::uint32_t partition) {
       tags_[partition].prefetch_rare(queue.ring[i].set);
     }
   }
-  while (queue.dirty_lines > dirty_limit_lines_ && queue.head < queue.ring.size()) {
+  while (most > 0 && queue.dirty_lines > dirty_limit_lines_ && queue.head < queue.ring.size()) {
     const DirtyEntry entry = queue.ring[queue.head++];
     const std::uint32_t index = tags_[partition].find(entry.set, entry.tag);
     if (index == TagArray::kMiss || tags_[partition].dirty(index) == 0) {
@@ -401,6 +415,7 @@ void L2::limit_dirty(std::uint32_t partition) {
     write_backs_.push_back(WriteBack{map_.line_of({entry.set, entry.tag}), tags_[partition].dirty(index)});
     tags_[partition].set_dirty(index, 0);
     --queue.dirty_lines;
+    --most;
   }
   if (queue.head > 65536 && queue.head * 2 > queue.ring.size()) {
     queue.ring.erase(queue.ring.begin(), queue.ring.begin() + static_cast<std::ptrdiff_t>(queue.head));
@@ -419,11 +434,16 @@ void L2::write_at_near(std::uint32_t chunk) {
   const Tick done = std::max(take_ports(c, homed, places.slice, write_ports_[partition], merge),
                              take_ports(c, all & ~homed, places.slice, write_ports_[partition]));
   std::uint32_t far = 0;
+  std::uint32_t arrivals = 0;
+  recent_.forget(c, partition ^ 1U);
   for (std::uint32_t i = 0; i < c.count; ++i) {
     const std::uint8_t mask = context_.mask(c, i);
     const std::uint32_t set = places.set[i];
     if ((places.homes >> i & 1) == partition) {
-      mark_dirty(places.tag[i], mask, partition, set);
+      arrivals += mark_dirty(places.tag[i], mask, partition, set) ? 1 : 0;
+      if (tags_.size() > 1) {
+        drop_copy(places.tag[i], mask, partition ^ 1U, set);
+      }
       continue;
     }
     far |= 1U << i;
@@ -444,7 +464,7 @@ void L2::write_at_near(std::uint32_t chunk) {
   context_.counters.add(Counter::kLtsWriteSectors, c.sectors);
   context_.counters.add(Counter::kLtsFromSmSectors, c.sectors);
   context_.counters.add(Counter::kLtsFromSmHitSectors, c.sectors);
-  limit_dirty(partition);
+  limit_dirty(partition, arrivals);
   c.ready = std::max({c.ready, done + hit_latency_, store_room_});
   if (far != 0) {
     places_.keep(chunk);
@@ -463,15 +483,16 @@ void L2::write_at_home(std::uint32_t chunk, std::uint32_t line_mask) {
   const std::uint32_t partition = c.partition ^ 1U;
   const Tick done =
       take_ports(c, line_mask, places.slice, write_ports_[partition], c.mask_flits * kMergeBytes / c.count);
+  std::uint32_t arrivals = 0;
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    mark_dirty(places.tag[i], context_.mask(c, i), partition, places.set[i]);
+    arrivals += mark_dirty(places.tag[i], context_.mask(c, i), partition, places.set[i]) ? 1 : 0;
   }
   const auto sectors = static_cast<std::uint64_t>(bytes_of(c, line_mask) / kSectorBytes);
   context_.counters.add(Counter::kLtsSectors, sectors);
   context_.counters.add(Counter::kLtsWriteSectors, sectors);
   context_.counters.add(Counter::kLtsFabricSectors, sectors);
-  limit_dirty(partition);
+  limit_dirty(partition, arrivals);
   c.ready = std::max(c.ready, done + hit_latency_ + fabric_latency_);
   replies_.push_back(chunk);
 }

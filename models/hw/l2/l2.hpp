@@ -70,7 +70,7 @@ class L2 {
   Tick take_ports(const Chunk& c, std::uint32_t line_mask, const std::array<std::uint8_t, kChunkLines>& slice_of,
                   PortBank& ports, std::int64_t extra_bytes = 0);
   /// What a line takes of a data port, in bytes.
-  [[nodiscard]] std::int64_t port_bytes(std::uint8_t mask, std::int64_t extra_bytes) const;
+  [[nodiscard]] std::int64_t port_bytes(std::uint8_t mask, std::int64_t extra_bytes, std::uint32_t look_ups) const;
   /// Counts a read that SMs sent, of which `hit_sectors` need no fetch.
   void count_read(std::uint32_t sectors, std::uint32_t hit_sectors);
   /// The sectors of line `i` that come with those of `mask`: pairs from HBM, themselves from the other partition.
@@ -93,8 +93,12 @@ class L2 {
   [[nodiscard]] std::int64_t bytes_of(const Chunk& chunk, std::uint32_t line_mask) const;
   /// Of lines that missed near the requester: what crosses the fabric for them.
   [[nodiscard]] std::int64_t crossing_bytes(std::uint32_t chunk, std::uint32_t line_mask);
-  void mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set);
-  void limit_dirty(std::uint32_t partition);
+  /// True if the line was not there: it takes a place, or goes by.
+  bool mark_dirty(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set);
+  /// Writes back the oldest dirty lines beyond the limit, on account of so many that have come.
+  void limit_dirty(std::uint32_t partition, std::uint32_t arrivals);
+  /// What is stored of a line at its home is out of date in the other partition.
+  void drop_copy(std::uint32_t tag, std::uint8_t mask, std::uint32_t partition, std::uint32_t set);
 
   Context& context_;
   const AddressMap& map_;

@@ -40,6 +40,13 @@ class RecentReads {
     const bool same = e.count == c.count && e.partition == c.partition && e.pattern == c.pattern;
     return same && now - e.seen <= window_ ? &e : nullptr;
   }
+  /// The chunk's lines are not as they were for the other partition's reads.
+  void forget(const Chunk& c, std::uint32_t partition) {
+    Entry& e = table_[slot_of(c.pattern.first, partition)];
+    if (e.pattern.first == c.pattern.first && e.partition == partition) {
+      e.count = 0;
+    }
+  }
   void note(std::uint32_t handle, const Chunk& c, const LinePlaces& places, Tick now) {
     if (c.list != kNoHandle) {
       return;
@@ -56,10 +63,11 @@ class RecentReads {
 
  private:
   static constexpr std::uint32_t kEntries = 2048;
-  [[nodiscard]] static std::size_t slot_of(const Chunk& c) {
+  [[nodiscard]] static std::size_t slot_of(std::uint32_t first, std::uint32_t partition) {
     static_assert(kEntries == 1U << (32 - 21));
-    return ((c.pattern.first ^ std::uint32_t{c.partition} << 31) * 0x9e3779b1U) >> 21;
+    return ((first ^ partition << 31) * 0x9e3779b1U) >> 21;
   }
+  [[nodiscard]] static std::size_t slot_of(const Chunk& c) { return slot_of(c.pattern.first, c.partition); }
   Tick window_;
   std::vector<Entry> table_;
 };

@@ -50,7 +50,7 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   smem_read_ = Resource(sm_cycle_, g.smem.read_bytes_per_cycle);
   smem_fill_ = Resource(sm_cycle_, g.smem.fill_bytes_per_cycle);
   tma_ = tma_bytes_ = async_copy_ = barriers_ = mbarriers_ = Resource(sm_cycle_, kScale);
-  dsmem_ = Resource(sm_cycle_, g.smem.dsmem_bytes_per_cycle);
+  dsmem_ = Resource(sm_cycle_, std::max(1, g.smem.dsmem_bytes_per_cycle));
   l1_sets_ = FixedDivisor(static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / kL1Ways));
   l1_ = TagArray(l1_sets_.divisor(), kL1Ways, true);
   load_credits_ = Credits(g.l1.outstanding_sectors);

@@ -40,6 +40,7 @@ struct SmEnvironment {
   SmOccupancy occupancy;
   std::vector<Operation> fetch_buffer;  ///< one engine, one thread: shared scratch
   IssueQueue issue_queue;
+  std::vector<Resource> dsmem_gpcs;  ///< what all SMs of a GPC bring in from each other's shared memory
 };
 
 inline constexpr std::uint32_t kWarpLanes = 32;
@@ -222,6 +223,7 @@ class Sm {
     std::int64_t instruction_units;  ///< tensor time of one instruction, in 1/kScale cycles
     std::int64_t filled_units = 0;   ///< the same while copies fill shared memory
     std::int64_t operand_bytes;      ///< shared-memory reads of one instruction
+    Tick latency;                    ///< from the last instruction's end to its result
     std::uint64_t signals;
     std::uint64_t signals2;
   };
@@ -314,7 +316,9 @@ class Sm {
   /// Cycles from an instruction to one that depends on it.
   [[nodiscard]] double latency_of(const Operation& op) const;
   /// What the operation takes of a sub-partition's way to the LSU, per warp.
-  [[nodiscard]] std::int64_t shared_issue_units(const Operation& op) const;
+  [[nodiscard]] std::int64_t shared_issue_units(const Operation& op, const Stream& stream) const;
+  /// How long a warp takes to hand it over, alone.
+  [[nodiscard]] Tick warp_issue_time(const Operation& op) const;
   // sm_tokens.cpp
   void apply_signal(std::uint32_t slot, std::uint32_t stream, TokenClass cls, std::uint32_t token_slot,
                     std::uint32_t arrivals, StackReason reason);

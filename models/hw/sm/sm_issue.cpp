@@ -256,7 +256,7 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
   const std::int64_t pipe_units = std::int64_t{op.pipe_work} * kScale / quanta;
   const auto pipe = static_cast<std::size_t>(op.pipe);
   const bool has_pipe = pipe_units > 0 && op.pipe != Pipe::kNone && op.pipe < Pipe::kLsu;
-  const std::int64_t shared_units = shared_issue_units(op) / quanta;
+  const std::int64_t shared_units = shared_issue_units(op, stream) / quanta;
   Tick issued = now;
   Tick mma_end = now;
   Tick pipe_end = now;
@@ -284,6 +284,9 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
       pipe_end = std::max(pipe_end, smsps_[s].shared.reserve(now, shared_units * warps, turn));
     }
   }
+  if (shared_units > 0) {
+    pipe_end = std::max(pipe_end, now + warp_issue_time(op) / quanta);
+  }
   if (op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync || op.pipe == Pipe::kLsu) {
     const std::int64_t requests = op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync
                                       ? std::int64_t{requests_of(op, stream)}
@@ -306,13 +309,25 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
   return end;
 }
 
-std::int64_t Sm::shared_issue_units(const Operation& op) const {
+std::int64_t Sm::shared_issue_units(const Operation& op, const Stream& stream) const {
   if (op.kind != OpKind::kShared || op.pipe != Pipe::kLsu) {
     return 0;
   }
   const SharedMemoryConfig& c = config().smem;
-  const bool stores = op.smem_read_wavefronts == 0 && op.smem_write_wavefronts > 0;
-  return std::llround((stores ? c.store_issue_cycles : c.load_issue_cycles) * op.pipe_work * kScale);
+  if (op.smem_read_wavefronts > 0 || op.smem_write_wavefronts == 0) {
+    return std::llround(c.load_issue_cycles * op.pipe_work * kScale);
+  }
+  // A store of n registers a lane takes n wavefronts if its lanes do not conflict.
+  constexpr double kMostRegisters = 4;
+  const double instructions = std::max(1U, op.pipe_work * stream.num_warps);
+  const double wavefronts = op.smem_write_wavefronts - std::min(op.smem_conflicts, op.smem_write_wavefronts);
+  const double further = std::clamp(wavefronts / instructions, 1.0, kMostRegisters) - 1;
+  return std::llround((c.store_issue_cycles + further * c.store_register_cycles) * op.pipe_work * kScale);
+}
+
+Tick Sm::warp_issue_time(const Operation& op) const {
+  const double others = op.issue_slots > op.pipe_work ? op.issue_slots - op.pipe_work : 0;
+  return std::llround((config().smem.warp_issue_cycles * op.pipe_work + others) * static_cast<double>(sm_cycle_));
 }
 
 double Sm::latency_of(const Operation& op) const {

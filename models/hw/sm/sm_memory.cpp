@@ -483,8 +483,13 @@ void Sm::start_dsmem(std::uint32_t slot, std::uint32_t stream_index, const Opera
   t.counts_in_stream = true;
   t.served = ServedBy::kCrossbar;
   ++ctas_[slot].outstanding;
-  const Tick done =
-      std::max(dsmem_.reserve(context().now(), bytes), issued) + cycles(config().smem.dsmem_latency_cycles);
+  // The way into an SM and a GPC's network are booked in bytes of loads; bulk copies need less of both.
+  const SharedMemoryConfig& c = config().smem;
+  const std::int64_t work =
+      op.kind == OpKind::kTma ? bytes * c.dsmem_bytes_per_cycle / std::max(1, c.dsmem_bulk_bytes_per_cycle) : bytes;
+  const Tick now = context().now();
+  const Tick through = std::max(dsmem_.reserve(now, work), environment_->dsmem_gpcs[port_->gpc].reserve(now, work));
+  const Tick done = std::max(through, issued) + cycles(c.dsmem_latency_cycles);
   context().post(done, EventKind::kTransferDone, index_, transfer);
 }
 

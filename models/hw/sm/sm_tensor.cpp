@@ -35,6 +35,11 @@ void Sm::start_wgmma(std::uint32_t slot, std::uint32_t stream_index, const Opera
   const double filled = std::max({compute * t.wgmma_fill_stretch, operands, t.wgmma_min_cycles});
   group.filled_units = std::llround((filled + t.wgmma_overhead_cycles) * kScale);
   group.operand_bytes = static_cast<std::int64_t>(a_bytes + b_bytes);
+  // The last instruction has its result a fixed time after it has computed, whatever its operands make the next one
+  // wait.
+  const double waits = std::max(0.0, interval - t.wgmma_overhead_cycles - compute);
+  const int latency = op.mma_a_in_registers ? t.wgmma_register_latency_cycles : t.wgmma_latency_cycles;
+  group.latency = std::llround(std::max(0.0, latency - waits) * static_cast<double>(sm_cycle_));
   group.signals = group.signals2 = 0;
   const auto stream16 = static_cast<std::uint16_t>(stream_index);
   if (op.completes[0].cls != TokenClass::kNone && op.completes[0].at != SignalAt::kIssue) {
@@ -100,7 +105,7 @@ void Sm::run_tensor() {
     wgmma_free_ = end;
     group.left -= run;
     if (group.left == 0) {
-      const Tick done = end + cycles(config().tensor.wgmma_latency_cycles);
+      const Tick done = end + group.latency;
       const WgmmaGroup finished = group;
       if (++queue.head == queue.groups.size()) {
         queue.groups.clear();

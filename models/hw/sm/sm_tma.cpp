@@ -53,6 +53,11 @@ void Sm::start_tma(std::uint32_t slot, std::uint32_t stream_index, const Operati
   if (config().tma.present == 0) {
     throw UnsupportedError(config().chip.name + " has no TMA unit");
   }
+  if (op.mem.space == MemSpace::kDsmem) {
+    const Tick engine = tma_.reserve(context().now(), std::int64_t{config().tma.issue_cycles} * kScale);
+    start_dsmem(slot, stream_index, op, std::max(issued, engine));
+    return;
+  }
   if (op.mem.dir == MemDir::kLoad || op.mem.dir == MemDir::kPrefetch) {
     start_tma_load(slot, stream_index, op, issued);
     return;
@@ -121,6 +126,11 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
     context().post(issued + latency, EventKind::kTransferDone, index_, none);
     return;
   }
+  // Rows that share a line are asked for one by one (measured: 70 rows of 16 B and 62 of 32 B a clk for all SMs, which
+  // is a look-up per slice and clk).
+  constexpr std::uint32_t kMostRequests = 8;
+  job.lines.requests = static_cast<std::uint8_t>(std::clamp(op.mem.rows / job.total, 1U, kMostRequests));
+  job.form.pattern.requests = job.lines.requests;
   if (mask != 0) {
     job.lines.mask = multicast_sectors(job.lines.mask);
     for (LineAccess& line : job.rest) {

@@ -1,5 +1,6 @@
 // Tokens: who waits for what, and who is woken.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "models/hw/sm/sm.hpp"
@@ -99,10 +100,12 @@ void Sm::apply_signal(std::uint32_t slot, std::uint32_t stream_index, TokenClass
       if (cluster.barrier_arrived >= expected) {
         cluster.barrier_arrived -= expected;
         ++cluster.barrier_phase;
+        const int doublings = std::max(0, static_cast<int>(std::bit_width(cluster.size - 1U)) - 1);
+        const Tick latency =
+            cycles(c.cluster_barrier_latency_cycles + std::int64_t{doublings} * c.cluster_barrier_level_cycles);
         for (std::uint32_t r = 0; r < cluster.size; ++r) {
           Sm& sm = (*environment_->sms)[cluster.sm[r]];
-          sm.wake_all(cluster.slot[r], cls, token_slot, cluster.barrier_phase,
-                      cycles(c.cluster_barrier_latency_cycles));
+          sm.wake_all(cluster.slot[r], cls, token_slot, cluster.barrier_phase, latency);
         }
       }
       break;

@@ -84,6 +84,8 @@ Gpu::Gpu(const GpuConfig& config, const TraceSource& source, int sm_clock_mhz)
   environment_.sms = &sms_;
   environment_.occupancy = occupancy(config, launch);
   environment_.fetch_buffer.resize(kFetchBuffer);
+  environment_.dsmem_gpcs.assign(crossbar_.num_gpcs(),
+                                 Resource(context_.time.sm, std::max(1, config.smem.dsmem_gpc_bytes_per_cycle)));
   global_counters_.resize(launch.global_counters);
   const int num_sms = config.num_sms();
   sms_.reserve(static_cast<std::size_t>(num_sms));

@@ -15,8 +15,9 @@ namespace {
 /// Series whose x is an index or a share; that of all others is a size or a count.
 bool x_may_be_below_one(const MicrobenchRow& row) {
   return row.bench == "l2_partition" || row.bench == "l2_fabric" || row.bench == "topology" ||
-         row.bench == "l2_slices" || row.bench == "hbm_shares" || row.series.find("_each_gpc") != std::string::npos ||
-         row.series.find("_per_sm") != std::string::npos || starts_with(row.series, "mix_");
+         row.bench == "l2_slices" || row.bench == "hbm_shares" || row.bench == "tma_beyond" ||
+         row.series.find("_each_gpc") != std::string::npos || row.series.find("_per_sm") != std::string::npos ||
+         starts_with(row.series, "mix_");
 }
 
 }  // namespace
@@ -56,6 +57,7 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "wgmma") return map_wgmma(row);
   if (row.bench == "tma") return map_tma(row, placement);
   if (row.bench == "tma_edges") return map_tma_edges(row);
+  if (row.bench == "tma_beyond") return map_tma_beyond(row, placement);
   if (row.bench == "barrier") return map_barrier(row);
   if (row.bench == "dsmem_atomics" || row.bench == "topology") return map_clusters(row);
   if (row.bench == "launch") return map_launch(row, placement);

@@ -58,6 +58,7 @@ struct Mapping {
 [[nodiscard]] Mapping map_wgmma(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_tma(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_tma_edges(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_tma_beyond(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_barrier(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_clusters(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_cta_ends(const MicrobenchRow& row, const Placement& placement);

@@ -16,7 +16,8 @@ using namespace microbench;
 
 Mapping barriers(const char* benchmark, const BarrierConfig& c) {
   return one_trace(
-      benchmark, PointKind::kLatency, fmt::format("barriers {} {} {}", static_cast<int>(c.kind), c.warps, c.cluster),
+      benchmark, PointKind::kLatency,
+      fmt::format("barriers {} {} {} {}", static_cast<int>(c.kind), c.warps, c.cluster, c.count_in_register),
       [c] { return make_barriers(c); }, [c](const MicrobenchRun& run) { return run.slowest_cycles() / c.iterations; });
 }
 
@@ -27,6 +28,7 @@ Mapping map_barrier(const MicrobenchRow& row) {
   BarrierConfig c;
   if (row.series == "syncthreads" || row.series == "named_barrier") {
     c.warps = x / kWarpLanes;
+    c.count_in_register = row.series == "named_barrier";
     return barriers("__syncthreads and named barriers by threads", c);
   }
   if (row.series == "mbarrier_arrive_wait_all_threads" || row.series == "mbarrier_arrive_wait_1_thread") {
@@ -44,7 +46,7 @@ Mapping map_barrier(const MicrobenchRow& row) {
     constexpr std::uint32_t kWork = 500;
     constexpr std::uint32_t kIterations = 64;
     return one_trace(
-        "mbarrier arrive and wait", PointKind::kLatency, "mbarrier wake",
+        "mbarrier arrival of another warp", PointKind::kLatency, "mbarrier wake",
         [] { return make_mbarrier_wake(kWork, kIterations); },
         [](const MicrobenchRun& run) { return run.slowest_cycles() / kIterations / 2 - kWork; });
   }
@@ -71,7 +73,7 @@ Mapping map_clusters(const MicrobenchRow& row) {
     if (*bytes < 16 || *bytes > kMost) return not_simulated("an unknown series");
     c.bytes = *bytes;
     c.operations = 256 * 1024 / *bytes;
-    c.in_flight = 32;
+    c.bulk = true;
   }
   const double bytes = static_cast<double>(c.bytes) * c.operations;
   return one_trace(

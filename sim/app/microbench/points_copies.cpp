@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/app/microbench/point.hpp"
+#include "workloads/kernels/microbench/beyond.hpp"
 #include "workloads/kernels/microbench/copies.hpp"
 
 namespace strata::app {
@@ -11,16 +13,21 @@ namespace strata::app {
 namespace {
 
 using namespace microbench;
+// Clocks of the issuing thread (CopyRingConfig).
 constexpr std::uint32_t kBulkClocks = 363;
 constexpr std::uint32_t kTileClocks = 550;
+constexpr std::uint32_t kBulkOneStage = 588;
+constexpr std::uint32_t kTileOneStage = 775;
 constexpr std::uint32_t kBulkUnrolled = 150;
 constexpr std::uint32_t kTileUnrolled = 285;
+constexpr std::uint32_t kDrainClocks = 220;
 constexpr std::uint32_t kRowBytes = 128;
 
 Mapping ring(const char* benchmark, const CopyRingConfig& c, bool interval) {
   return one_trace(
       benchmark, PointKind::kRate,
-      fmt::format("ring {} {} {} {} {} {} {}", c.ctas, c.warps, c.stages, c.bytes, c.rows, c.store, c.thread_clocks),
+      fmt::format("ring {} {} {} {} {} {} {} {}", c.ctas, c.warps, c.stages, c.bytes, c.rows, c.store, c.thread_clocks,
+                  c.drain_clocks),
       [c] { return make_copy_ring(c); },
       [c, interval](const MicrobenchRun& run) {
         const double copies = static_cast<double>(c.copies) * c.warps;
@@ -32,7 +39,7 @@ Mapping ring(const char* benchmark, const CopyRingConfig& c, bool interval) {
 Mapping map_ring(std::string name, std::uint32_t x, const Placement& placement, bool interval) {
   CopyRingConfig c;
   const bool tile = starts_with(name, "tile");
-  c.thread_clocks = tile ? kTileClocks : kBulkClocks;
+  c.drain_clocks = kDrainClocks;
   const char* benchmark = tile ? "rings of tensor tiles" : "rings of bulk copies";
   if (const auto stages = number_after(name, "B_")) {
     c.warps = x;
@@ -57,6 +64,7 @@ Mapping map_ring(std::string name, std::uint32_t x, const Placement& placement, 
   if (c.bytes == 0 || c.stages == 0 || c.warps == 0 || c.warps * c.stages > kSlots) {
     return not_simulated("an unknown series");
   }
+  c.thread_clocks = c.stages > 1 ? (tile ? kTileClocks : kBulkClocks) : (tile ? kTileOneStage : kBulkOneStage);
   if (tile && c.rows == 0) c.rows = c.bytes / kRowBytes;
   constexpr std::uint32_t kTimedBytes = 1 << 20;
   c.copies = std::max(c.stages, kTimedBytes / c.bytes / c.warps) / c.stages * c.stages;
@@ -87,7 +95,7 @@ Mapping map_burst(const std::string& name, std::uint32_t bytes) {
   }
   // What the eight issues take beyond the first: bursts of eight against single copies cannot tell it apart from the
   // latency, so it is the engine's pace over many tiny copies in flight.
-  CopyRingConfig c{1, 8, 2, std::min(bytes, 1024U), tile ? std::min(bytes, 1024U) / kRowBytes : 0, false, 64, 0};
+  CopyRingConfig c{1, 8, 2, std::min(bytes, 1024U), tile ? std::min(bytes, 1024U) / kRowBytes : 0, false, 64, 0, 0};
   return one_trace(
       "copy engine pace", PointKind::kRate, fmt::format("pace {} {}", c.bytes, c.rows),
       [c] { return make_copy_ring(c); },
@@ -152,6 +160,50 @@ Mapping map_tma_edges(const MicrobenchRow& row) {
         return static_cast<double>(
             run.result.counters[delivered ? Counter::kDeliveredSectors : Counter::kLtsFromSmSectors]);
       });
+}
+
+Mapping map_tma_beyond(const MicrobenchRow& row, const Placement& placement) {
+  std::string name = row.series;
+  BeyondConfig c;
+  if (take_prefix(name, "multicast_")) {
+    c.cluster = 2;
+  } else if (!take_prefix(name, "plain_")) {
+    return not_simulated("an unknown series");
+  }
+  const auto x = static_cast<std::uint32_t>(row.x);
+  if (take_prefix(name, "columns_")) {
+    c.columns = x;
+  } else {
+    c.inside = x;
+    c.own = take_prefix(name, "own_");
+    if (!take_prefix(name, "rows_")) return not_simulated("an unknown series");
+    if (take_prefix(name, "of_64_")) c.rows = 64;
+  }
+  if (c.cluster > 1 && name != "all") return not_simulated("pairs of some SMs: which CTAs land on them");
+  SmList gpc = placement.gpcs().front();
+  for (const SmList& g : placement.gpcs()) {
+    if (g.size() > gpc.size()) gpc = g;
+  }
+  SmList sms;
+  if (name == "all") {
+    for (std::uint32_t sm = 0; sm < placement.num_sms(); ++sm) sms.push_back(sm);
+  } else if (name == "gpc") {
+    sms = gpc;
+  } else if (name == "tpc") {
+    sms.assign(gpc.begin(), gpc.begin() + 2);
+  } else if (name == "cpc") {
+    constexpr std::size_t kCpcs = 3;  // the TPCs of a GPC belong to its CPCs in turn
+    for (std::size_t i = 0; i < gpc.size(); ++i) {
+      if (i / 2 % kCpcs == 0) sms.push_back(gpc[i]);
+    }
+  } else {
+    return not_simulated("an unknown group");
+  }
+  c.group = placement.group(sms);
+  if (c.cluster > 1) std::iota(c.group.rank.begin(), c.group.rank.end(), 0);  // pairs are neighbours by CTA
+  return one_trace(
+      "boxes beyond their tensor by many SMs", PointKind::kRate, "beyond " + row.series + fmt::format(" {}", x),
+      [c] { return make_beyond(c); }, [](const MicrobenchRun& run) { return run.slowest_cycles() / kBeyondBoxes; });
 }
 
 }  // namespace strata::app

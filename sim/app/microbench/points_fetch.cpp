@@ -70,6 +70,7 @@ Mapping map_issue_slots(const MicrobenchRow& row) {
   c.instruction = ThreadInstruction{"ffma", Pipe::kFma};
   c.chains = *chains;
   c.warps = 4 * warps;
+  c.turns = false;
   const double each = static_cast<double>(c.iterations) * kPerInstructionLoop * warps;
   return one_trace(
       "issue slots that waiting warps leave empty", PointKind::kRate, fmt::format("slots {} {}", *chains, warps),

@@ -34,8 +34,8 @@ Mapping shared(const char* benchmark, PointKind kind, const SharedAccessConfig& 
       c.iterations * static_cast<double>(kSharedPerIteration) * (c.chained ? 1U : working_warps(c));
   return one_trace(
       benchmark, kind,
-      fmt::format("shared {} {} {} {} {} {} {}", static_cast<int>(c.op), c.pitch, c.mask, c.warps, c.smsps,
-                  c.iterations, c.chained),
+      fmt::format("shared {} {} {} {} {} {} {} {}", static_cast<int>(c.op), c.pitch, c.mask, c.warps, c.smsps,
+                  c.iterations, c.chained, c.unrolled),
       [c] { return make_shared_access(c); },
       [instructions](const MicrobenchRun& run) { return run.slowest_cycles() / instructions; });
 }
@@ -77,13 +77,17 @@ Mapping map_shared_memory(const MicrobenchRow& row) {
     c.mask = x == 2 ? 30 : 0;
     return shared("shared-memory cost by stride", PointKind::kRate, c);
   }
+  // As the compiler unrolls, from the SASS: 32 or 64 accesses a turn, of the kernel by sub-partitions 16 wide ones.
+  const bool wide = c.op != SharedOp::kLoad32 && c.op != SharedOp::kLoad64;
   if (name == "_rate_warps") {
     c.warps = x;
+    c.unrolled = wide ? 4 : 2;
     return shared("shared-memory instructions by warps", PointKind::kRate, c);
   }
   if (const auto each = number_after(name, "_by_smsp_")) {
     c.warps = 4 * *each;
     c.smsps = x;
+    c.unrolled = words ? 4 : 1;
     return shared("shared-memory instructions by sub-partitions", PointKind::kRate, c);
   }
   return not_simulated("an unknown series");

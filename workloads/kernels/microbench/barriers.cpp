@@ -5,6 +5,9 @@ namespace strata::microbench {
 namespace {
 
 constexpr std::uint32_t kAluLatency = 4;
+/// Steps of kAluLatency that BAR.SYNC takes to read a register: 12 clk at any number of warps (named_barrier less
+/// syncthreads).
+constexpr std::uint32_t kRegisterSteps = 3;
 
 struct Token {
   TokenClass cls;
@@ -33,9 +36,13 @@ std::unique_ptr<TraceSource> make_barriers(const BarrierConfig& c) {
   l.mbarrier_arrivals[0] = warps;
   l.cluster_barrier_arrivals = static_cast<std::uint16_t>(c.warps * c.cluster);
   const Token token = token_of(c.kind);
-  const Section body{c.iterations, [token](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
+  const Section body{c.iterations, [token, c](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
                        // An arrival; the wait that belongs to it holds the next operation.
                        op = arrive(signal(token.cls, token.slot), wait_for(token.cls, token.slot, i));
+                       if (c.kind == BarrierKind::kMbarrier) return;
+                       op.pipe = Pipe::kNone;  // BAR and UCGABAR are no work of the integer pipe
+                       op.pipe_work = 0;
+                       op.dependent_latency = c.count_in_register ? kRegisterSteps : 0;
                      }};
   auto streams = timed(l, {body}, wait_for(token.cls, token.slot, c.iterations));
   return std::make_unique<Program>(std::move(l), std::move(streams));

@@ -18,6 +18,7 @@ struct BarrierConfig {
   BarrierKind kind = BarrierKind::kCta;
   std::uint32_t warps = 1;
   std::uint32_t cluster = 1;
+  bool count_in_register = false;  ///< BAR.SYNC with a register for the number of threads
   std::uint32_t iterations = 256;
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_barriers(const BarrierConfig& config);

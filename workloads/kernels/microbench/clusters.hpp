@@ -13,7 +13,8 @@ struct RemoteReadConfig {
   std::uint32_t ctas = 2;
   std::uint32_t bytes = 16384;  ///< of one operation: all loads of a lap, or one bulk copy
   std::uint32_t operations = 32;
-  std::uint32_t in_flight = 2;  ///< operations
+  std::uint32_t in_flight = 2;  ///< operations of loads
+  bool bulk = false;            ///< one thread issues bulk copies, all of them in flight
 };
 /// Every CTA moves bytes between its own and its neighbour's shared memory, all at once.
 [[nodiscard]] std::unique_ptr<TraceSource> make_remote_reads(const RemoteReadConfig& config);

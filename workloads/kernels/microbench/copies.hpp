@@ -20,8 +20,12 @@ struct CopyRingConfig {
   /// Clocks that the issuing thread spends on a copy before it can start the next. The loop writes the registers that
   /// the copy instruction reads, and waits until it has read them: 363 for a 1-D copy and 550 for a tile, the same for
   /// 256 B to 4 KiB and for two stages or more (tma.cu, bulk_size_1warps, tile128_size_1warps); 150 and 285 where the
-  /// loop is unrolled over the stages (unrolled rows).
+  /// loop is unrolled over the stages (unrolled rows). With one stage the copy is never there at the first look, and
+  /// one thread of its warp looks again so much later that 2 to 16 KiB take the same time: 588 and 775 (1stages).
   std::uint32_t thread_clocks = 363;
+  /// Clocks of a turn of the loop that only waits, at the ring's end: with 8 stages of 16 KiB a copy takes 28 clk more
+  /// than with few bytes, an eighth of 221.
+  std::uint32_t drain_clocks = 0;
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_copy_ring(const CopyRingConfig& config);
 

@@ -8,7 +8,9 @@ namespace strata::microbench {
 namespace {
 
 // What each runs on, from its SASS: FFMA FADD FMUL on the FMA pipe, HFMA2 and HADD2 on the half pipe, MUFU, F2I and
-// POPC on the special-function pipe, SHFL through the shared-memory datapath, the rest on the integer pipe.
+// POPC on the special-function pipe, SHFL through the shared-memory datapath, the rest on the integer pipe. A sine is a
+// multiplication and MUFU.SIN; a ballot is a comparison and VOTE, which takes three steps of the integer pipe (17 clk
+// with the comparison's 4).
 constexpr std::array<ThreadInstruction, 25> kInstructions{{
     {"ffma", Pipe::kFma},
     {"fadd", Pipe::kFma},
@@ -22,7 +24,7 @@ constexpr std::array<ThreadInstruction, 25> kInstructions{{
     {"bf16_hfma2", Pipe::kFp16},
     {"mufu_ex2", Pipe::kMufu},
     {"mufu_rsq", Pipe::kMufu},
-    {"mufu_sin", Pipe::kMufu},
+    {"mufu_sin", Pipe::kMufu, false, Pipe::kFma},
     {"mufu_tanh", Pipe::kMufu},
     {"cvt_bf16x2", Pipe::kAlu},
     {"cvt_f16x2", Pipe::kAlu},
@@ -34,7 +36,7 @@ constexpr std::array<ThreadInstruction, 25> kInstructions{{
     {"dfma", Pipe::kFp64},
     {"prmt", Pipe::kAlu},
     {"popc", Pipe::kMufu},
-    {"vote", Pipe::kAlu},
+    {"vote", Pipe::kAlu, false, Pipe::kAlu, 3},
 }};
 
 struct NamedShape {
@@ -66,6 +68,16 @@ Operation mma(const MmaShape& shape, std::uint32_t count, std::uint32_t chain) {
   return op;
 }
 
+/// An addition, a comparison and a branch. A warp alone has its next instruction 16 clk after its last one (alu.cu,
+/// ffma_latency and ffma_one_warp: 16 and 18 clk beyond 128 instructions), 4 of them a step.
+Operation loop_end() {
+  Operation op;
+  op.kind = OpKind::kCompute;
+  set_instructions(op, 3, 1);
+  op.dependent_latency = 4;
+  return op;
+}
+
 Section repeat(const Operation& op, std::uint64_t count) {
   return Section{count, [op](const StreamId&, std::uint64_t, StreamCursor&, Operation& out) { out = op; }};
 }
@@ -81,24 +93,37 @@ std::optional<ThreadInstruction> thread_instruction(std::string_view name) {
 std::unique_ptr<TraceSource> make_instructions(const InstructionConfig& c) {
   Launch l = bench_launch("instructions", 1, c.warps);
   if (c.warps > 1) one_stream_per_warp(l);
-  Operation op = compute(c.instruction.pipe, kPerInstructionLoop, 1);
-  op.dependent_latency = kPerInstructionLoop / c.chains;
-  Section body = repeat(op, c.iterations);
-  if (c.instruction.through_lsu) {
+  const ThreadInstruction& instruction = c.instruction;
+  const std::uint32_t rounds = kPerInstructionLoop / c.chains;
+  // The operations of one round of all chains, or of a whole iteration where a chain needs nothing in between.
+  std::vector<Operation> parts;
+  const auto part = [&](Pipe pipe, std::uint32_t instructions, std::uint32_t steps) {
+    parts.push_back(compute(pipe, instructions, 1));
+    parts.back().dependent_latency = steps;
+  };
+  const bool by_round = instruction.through_lsu || instruction.first != Pipe::kNone;
+  if (instruction.through_lsu) {
     // One wavefront per shuffle; a chain waits for each round of its chains.
-    op.kind = OpKind::kShared;
-    op.dependent_latency = 0;
-    op.pipe_work = c.chains;
-    set_instructions(op, c.chains, 1);
-    op.smem_read_wavefronts = c.chains;
-    op.completes[0] = signal_scoreboard();
-    body = Section{std::uint64_t{c.iterations} * kPerInstructionLoop / c.chains,
-                   [op](const StreamId&, std::uint64_t i, StreamCursor&, Operation& out) {
-                     out = op;
-                     out.waits[0] = wait_scoreboard(i);
-                   }};
+    part(Pipe::kLsu, c.chains, 0);
+    parts.back().kind = OpKind::kShared;
+    parts.back().smem_read_wavefronts = c.chains;
+    parts.back().completes[0] = signal_scoreboard();
+  } else if (by_round) {
+    part(instruction.first, c.chains, 1);
+    part(instruction.pipe, c.chains, instruction.steps);
+  } else {
+    part(instruction.pipe, kPerInstructionLoop, rounds);
   }
-  const Wait last = c.instruction.through_lsu ? wait_scoreboard(body.count) : Wait{};
+  const std::uint64_t in_iteration = by_round ? rounds * parts.size() : 1;
+  const bool shuffles = instruction.through_lsu;
+  const std::uint64_t whole = in_iteration + (c.turns ? 1 : 0);
+  const Section body{c.iterations * whole, [=](const StreamId&, std::uint64_t i, StreamCursor&, Operation& out) {
+                       const std::uint64_t iteration = i / whole;
+                       const std::uint64_t at = i % whole;
+                       out = at < in_iteration ? parts[at % parts.size()] : loop_end();
+                       if (shuffles && at < in_iteration) out.waits[0] = wait_scoreboard(iteration * in_iteration + at);
+                     }};
+  const Wait last = shuffles ? wait_scoreboard(c.iterations * in_iteration) : Wait{};
   auto streams = timed(l, {body}, last);
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }

@@ -15,6 +15,8 @@ struct ThreadInstruction {
   std::string_view name;  ///< as alu.cu names it
   Pipe pipe = Pipe::kAlu;
   bool through_lsu = false;  ///< a shuffle: it crosses the shared-memory datapath
+  Pipe first = Pipe::kNone;  ///< of an instruction that each one needs the result of, from its SASS
+  std::uint32_t steps = 1;   ///< its latency in latencies of its pipe
 };
 /// The instruction of that name, or nothing.
 [[nodiscard]] std::optional<ThreadInstruction> thread_instruction(std::string_view name);
@@ -24,6 +26,7 @@ struct InstructionConfig {
   std::uint32_t chains = 1;  ///< independent chains of each warp
   std::uint32_t warps = 1;
   std::uint32_t iterations = 32;
+  bool turns = true;  ///< an iteration ends in the turn of a loop, as in alu.cu; issue_slots.cu has longer ones
 };
 inline constexpr std::uint32_t kPerInstructionLoop = 128;  ///< instructions of a warp in an iteration
 [[nodiscard]] std::unique_ptr<TraceSource> make_instructions(const InstructionConfig& config);

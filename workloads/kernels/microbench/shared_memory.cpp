@@ -44,7 +44,9 @@ bool is_store(SharedOp op) {
   return op == SharedOp::kStore32 || op == SharedOp::kStore128 || op == SharedOp::kStoreMatrix4;
 }
 
-std::uint32_t registers_read(SharedOp op) { return is_store(op) ? 0 : width_of(op).passes; }
+/// What the loop does beside each two accesses, from its SASS: the values of two 4-byte loads are combined by one LOP3,
+/// of 8-byte ones by two, of 16-byte ones by four; each store has an addition that makes its value.
+std::uint32_t others_per_pair(SharedOp op) { return is_store(op) ? 2 : width_of(op).passes; }
 
 Operation access(const SharedAccessConfig& c, std::uint32_t instructions) {
   Operation op;
@@ -59,16 +61,53 @@ Operation access(const SharedAccessConfig& c, std::uint32_t instructions) {
   return op;
 }
 
-/// Accesses and, where values come back, what combines them: an iteration is two operations.
-Section loop(const Operation& read, std::uint32_t combine, std::uint32_t iterations) {
-  const std::uint64_t per_iteration = combine > 0 ? 2 : 1;
-  return Section{iterations * per_iteration, [=](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
-                   if (i % per_iteration == 0) {
-                     op = read;
+/// The turn of a loop: three instructions, of which the branch waits for the comparison (alu.cu: 16 clk; here the last
+/// values come meanwhile).
+Operation turn() {
+  Operation op;
+  op.kind = OpKind::kCompute;
+  set_instructions(op, 3, 1);
+  op.dependent_latency = 3;
+  return op;
+}
+
+/// 4- and 8-byte accesses: what combines the values goes between the loads, and the iteration before is awaited.
+Section narrow_loop(const SharedAccessConfig& c) {
+  Operation accesses = access(c, kSharedPerIteration);
+  accesses.issue_slots += kSharedPerIteration * others_per_pair(c.op) / 2;
+  accesses.warp_insts = accesses.issue_slots;
+  const std::uint64_t parts = c.unrolled + 1;
+  return Section{c.iterations / c.unrolled * parts,
+                 [=](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
+                   op = i % parts == c.unrolled ? turn() : accesses;
+                   const std::uint64_t iteration = i / parts * c.unrolled + i % parts;
+                   if (i % parts != c.unrolled && iteration > 0) op.waits[0] = wait_scoreboard(iteration - 1);
+                 }};
+}
+
+/// 16-byte accesses fill the registers: each LOP3 of the chain that combines the values waits for the one before, once
+/// half of the iteration's values are there.
+Section wide_loop(const SharedAccessConfig& c) {
+  constexpr std::uint32_t kHalf = kSharedPerIteration / 2;
+  constexpr std::uint64_t kParts = 4;
+  const Operation accesses = access(c, kHalf);
+  const std::uint32_t combine = kHalf * others_per_pair(c.op) / 2;
+  const std::uint64_t parts = kParts * c.unrolled + 1;
+  return Section{c.iterations / c.unrolled * parts,
+                 [=](const StreamId&, std::uint64_t i, StreamCursor&, Operation& op) {
+                   if (i % parts == parts - 1) {
+                     op = turn();
+                     return;
+                   }
+                   const std::uint64_t iteration = i / parts * c.unrolled + i % parts / kParts;
+                   const std::uint64_t part = i % parts % kParts;
+                   if (part < 2) {
+                     op = accesses;
                      return;
                    }
                    op = compute(Pipe::kAlu, combine, 1);
-                   op.waits[0] = wait_scoreboard(i / 2 + 1);
+                   op.dependent_latency = combine;
+                   op.waits[0] = wait_scoreboard(2 * iteration + part - 1);
                  }};
 }
 
@@ -118,9 +157,9 @@ std::unique_ptr<TraceSource> make_shared_access(const SharedAccessConfig& c) {
     auto streams = timed(l, {body});
     return std::make_unique<Program>(std::move(l), std::move(streams));
   }
-  const std::uint32_t combine = registers_read(c.op) * kSharedPerIteration;
-  const std::uint64_t last = c.iterations;
-  auto streams = timed(l, {loop(access(c, kSharedPerIteration), combine, c.iterations)}, wait_scoreboard(last));
+  const bool wide = !is_store(c.op) && width_of(c.op).bytes == 16;
+  const Wait last = wait_scoreboard(wide ? 2 * c.iterations : c.iterations);
+  auto streams = timed(l, {wide ? wide_loop(c) : narrow_loop(c)}, last);
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 

@@ -31,7 +31,8 @@ struct SharedAccessConfig {
   std::uint32_t warps = 16;
   std::uint32_t smsps = 4;  ///< only warps of the first so many sub-partitions work
   std::uint32_t iterations = 64;
-  bool chained = false;  ///< each instruction needs the one before
+  bool chained = false;        ///< each instruction needs the one before
+  std::uint32_t unrolled = 2;  ///< iterations between two turns of the compiled loop, which divides `iterations`
 };
 inline constexpr std::uint32_t kSharedPerIteration = 16;  ///< instructions between two uses of all the values read
 [[nodiscard]] std::unique_ptr<TraceSource> make_shared_access(const SharedAccessConfig& config);

@@ -164,7 +164,7 @@ std::unique_ptr<TraceSource> make_touches(const TouchConfig& c) {
     // Everyone waits for the turn; its owner touches, with a stamp before every access and one after the last.
     sections.push_back(once(hold(wait_for(TokenClass::kGlobalCounter, 0, t))));
     sections.push_back(
-        Section{2 * accesses + 1, [=](const StreamId& id, std::uint64_t i, StreamCursor& cursor, Operation& op) {
+        Section{3 * accesses + 1, [=](const StreamId& id, std::uint64_t i, StreamCursor& cursor, Operation& op) {
                   // Loads of this CTA in earlier turns are counted by the cursor's caller.
                   std::uint64_t& issued = cursor.state[2];
                   if (i == 0) {
@@ -178,11 +178,17 @@ std::unique_ptr<TraceSource> make_touches(const TouchConfig& c) {
                     op = hold({});
                     return;
                   }
-                  if (i % 2 == 0) {
-                    op = stamp(wait_scoreboard(issued));
+                  if (i % 3 == 0) {
+                    op = stamp({});
                     return;
                   }
-                  const std::uint64_t line = i / 2 / turn.touches * c.stride_lines;
+                  if (i % 3 == 2) {  // the addition that waits for the value, before the clock is read again
+                    op = compute(Pipe::kAlu, 1, 1);
+                    op.dependent_latency = 1;
+                    op.waits[0] = wait_scoreboard(issued);
+                    return;
+                  }
+                  const std::uint64_t line = i / 3 / turn.touches * c.stride_lines;
                   op = contiguous(turn.store ? MemDir::kStore : MemDir::kLoad, kFirstAddress + line * kLineBytes, 4, 1);
                   op.completes[0] = signal_scoreboard();
                   ++issued;

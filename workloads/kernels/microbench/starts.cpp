@@ -31,22 +31,26 @@ std::unique_ptr<TraceSource> make_straight_code(std::uint32_t kib, std::uint32_t
 
 std::unique_ptr<TraceSource> make_one_sm_loads(const OneSmLoadsConfig& c) {
   Launch l = bench_launch("one_sm_loads", 1, std::max(1U, c.threads / kWarpLanes));
-  // A stream per warp up to four warps, four streams of more.
-  if (l.warps_per_cta() > kLoadStreams) {
-    few_streams(l);
-  } else if (l.warps_per_cta() > 1) {
-    one_stream_per_warp(l);
-  }
-  const std::uint32_t warps = l.streams.front().num_warps;
+  if (l.warps_per_cta() > 1) one_stream_per_warp(l);
+  // Steps of 4 clk from a round's last value to the next round's first load: the use of the values, 64-bit addresses
+  // and the branch (one_sm_unroll1 at 32 threads: 333 clk a round, of which a load from the L2 takes 290).
+  constexpr std::uint32_t kRoundSteps = 10;
   const std::uint32_t step = c.threads * 16;
-  const std::uint32_t share = step / static_cast<std::uint32_t>(l.streams.size());
+  constexpr std::uint32_t kShare = kWarpLanes * 16;
   const std::uint64_t per_lap = c.bytes / step;
   const auto laps = [&](std::uint64_t count, std::uint64_t before) {
-    return Section{count * per_lap, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
-                     op = contiguous(MemDir::kLoad, kFirstAddress + i % per_lap * step + id.stream * share, share,
-                                     warps);
-                     set_instructions(op, 6, warps);  // the load, its address and the use of its value
-                     op.waits[0] = wait_scoreboard(before + i / c.unroll * c.unroll);
+    const std::uint64_t parts = c.unroll + 1;
+    return Section{count * per_lap / c.unroll * parts,
+                   [=](const StreamId& id, std::uint64_t n, StreamCursor&, Operation& op) {
+                     const std::uint64_t i = n / parts * c.unroll + n % parts;
+                     if (n % parts == c.unroll) {
+                       op = compute(Pipe::kAlu, 2, 1);
+                       op.dependent_latency = kRoundSteps;
+                       op.waits[0] = wait_scoreboard(before + i);
+                       return;
+                     }
+                     op = contiguous(MemDir::kLoad, kFirstAddress + i % per_lap * step + id.stream * kShare, kShare, 1);
+                     set_instructions(op, 6, 1);  // the load, its address and the use of its value
                      op.completes[0] = signal_scoreboard();
                    }};
   };
