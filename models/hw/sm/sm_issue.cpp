@@ -267,8 +267,11 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
     }
     TurnPort& port = smsps_[s].issue;
     const Tick start = std::max(now, port.next_free());
-    // A warp alone is held up by its own chain.
-    const bool contended = smsps_[s].issuing > 1;
+    // A warp alone is held up by its own chain. Multiplications of equal chains, whose steps are regular, fill each
+    // other's gaps completely (measured: two chains of two warps run at the full rate, one of each at twice its own).
+    const bool regular =
+        op.kind == OpKind::kMmaSync && smsps_[s].log_gaps == stream.log_gap * std::int64_t{smsps_[s].issuing};
+    const bool contended = smsps_[s].issuing > 1 && !regular;
     const std::int64_t units = contended
                                    ? environment_->issue_queue.with_idle_slots(issue_units * warps, smsps_[s].log_gaps,
                                                                                smsps_[s].issuing, stream.pipe_share)

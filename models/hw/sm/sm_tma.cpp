@@ -15,13 +15,19 @@ namespace {
 /// Requested and delivered beyond the tensor. Measured on an H200, sectors delivered and read in the L2 of single
 /// boxes.
 struct OobSectors {
-  std::uint32_t rows = 0;     ///< of rows beyond it: as if aligned, and all alike
-  std::uint32_t columns = 0;  ///< of the others: a sector that the tensor ends within is asked for once more
+  std::uint32_t rows = 0;       ///< of rows beyond it: as if aligned, and all alike
+  std::uint32_t columns = 0;    ///< of the others: a sector that the tensor ends within is asked for once more
+  std::uint32_t row_times = 0;  ///< of the engine beyond one a row: rows that end beyond the columns
 };
 
 /// What a multicast row asks for beyond the tensor's columns, at least. Measured: 16 to 112 B of 128 B that exist, rows
 /// on a line and at every 16 B off it, bring just what this and multicast_sectors() add up to (docs/model/tma.md).
 constexpr std::uint32_t kMulticastBeyondSectors = 3;
+
+/// The engine's time for a row that ends beyond the columns, in those of a whole row beyond the first. Measured on an
+/// H200 (tma_beyond): boxes of 128 such rows take two SMs 380 clk where the tensor ends with a sector, 513 within one.
+constexpr std::uint32_t kEdgeRowTimes = 2;
+constexpr std::uint32_t kSplitRowTimes = 3;
 
 OobSectors oob_sectors_of(const MemoryRef& m, bool multicast) {
   OobSectors oob;
@@ -36,6 +42,7 @@ OobSectors oob_sectors_of(const MemoryRef& m, bool multicast) {
     std::uint64_t end = m.address + m.row_bytes;
     for (std::uint32_t r = 0; r < m.rows; ++r, end += static_cast<std::uint64_t>(m.row_pitch)) {
       oob.columns += std::max(sectors(end % kSectorBytes + m.oob_bytes), multicast ? kMulticastBeyondSectors : 1U);
+      oob.row_times += end % kSectorBytes == 0 ? kEdgeRowTimes : kSplitRowTimes;
     }
   }
   return oob;
@@ -194,7 +201,8 @@ void Sm::start_tma_load(std::uint32_t slot, std::uint32_t stream_index, const Op
   const Tick begin = tma_.reserve(now, std::int64_t{t.issue_cycles} * kScale);
   const std::int64_t sectors = sectors_of(job) + oob;
   const double bytes = static_cast<double>(sectors * kSectorBytes);
-  const double busy = std::max((op.mem.rows + op.mem.oob_rows) * t.row_cycles, bytes / t.bytes_per_cycle);
+  const double busy =
+      std::max((op.mem.rows + op.mem.oob_rows + beyond.row_times) * t.row_cycles, bytes / t.bytes_per_cycle);
   // Descriptors of one operation are worked on while another's bytes are asked for.
   const Tick asked = tma_bytes_.reserve(begin, std::llround(busy * kScale));
   context().counters.add(Counter::kTmaBytes, static_cast<std::uint64_t>(bytes));

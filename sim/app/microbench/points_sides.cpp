@@ -39,13 +39,22 @@ Mapping map_lrc(const MicrobenchRow& row, const Placement& placement) {
   if (!sms || name == "warm") return not_simulated("the warm-up, or a pair of single SMs");
   c.group = placement.group(*sms);
   c.cold = row.bench == "lrc_cold";
+  // Launches before left copies on every side that reads.
+  std::vector<int> warms(placement.num_sms(), 0);
+  std::array<bool, 2> warm{};
+  for (const std::uint32_t sm : *sms) {
+    warms[sm] = warm[placement.side(sm)] ? 0 : 1;
+    warm[placement.side(sm)] = true;
+  }
+  const int readers = c.cold ? 0 : (warm[0] ? 1 : 0) + (warm[1] ? 1 : 0);
+  c.warms = placement.by_cta(warms);
   const std::string key = fmt::format("{} {} {} {} {}", row.bench, name, c.bulk, c.skew, row.x);
   if (row.metric.empty()) {
     return one_trace(
         "reads in step: bytes per clock", PointKind::kRate, key, [c] { return make_in_step(c); },
         [c](const MicrobenchRun& run) { return c.bytes / run.slowest_cycles(); });
   }
-  const double warm_sectors = c.cold ? 0 : c.bytes / kSectorBytes;
+  const double warm_sectors = readers * c.bytes / kSectorBytes;
   return one_trace(
       "reads in step: sectors that reach the L2", PointKind::kTraffic, key, [c] { return make_in_step(c); },
       [warm_sectors](const MicrobenchRun& run) {
@@ -194,6 +203,9 @@ Mapping map_l2_partition(const MicrobenchRow& row, const Placement& placement) {
     c.group = placement.group(sms);
     c.turns = access->turns;
     c.lines = kLines;
+    // Medians of accesses that are far on half of the lines: on just that many, where more than half were measured.
+    constexpr std::uint32_t kHalfAndHalf = 32;  // 4 KiB: homes on either side by turns
+    if (starts_with(row.series, "write_")) c.stride_lines = kHalfAndHalf;
     p.traces.push_back(PointTrace{fmt::format("{} pair {}", key, pair), [c] { return make_touches(c); }});
   }
   p.value = [=, touch = access->touch](std::span<const MicrobenchRun* const> runs) {

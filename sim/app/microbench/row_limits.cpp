@@ -76,7 +76,7 @@ constexpr std::array kRules{
     Rule{"tma", "stages", 1, kMostWarps, 1},
     Rule{"tma_edges", "", 1, 4096, 1},
     Rule{"tma_beyond", "_columns_", 1, 63, 1},
-    Rule{"tma_beyond", "", 0, 128, 1},
+    Rule{"tma_beyond", "", 0, 128, 0},
     Rule{"barrier", "cluster_", 1, kMostCluster, 1},
     Rule{"barrier", "syncthreads", kWarp, kMostThreads, kWarp},
     Rule{"barrier", "named_barrier", kWarp, kMostThreads, kWarp},

@@ -71,13 +71,9 @@ std::unique_ptr<TraceSource> make_beyond(const BeyondConfig& c) {
   l.cluster = Dim3{c.cluster, 1, 1};
   l.num_descriptors = 1;
   std::fill_n(l.mbarrier_arrivals.begin(), kStages, static_cast<std::uint16_t>(kAtOnce * c.cluster));
-  std::vector<Section> sections{turns(c, 0),
-                                drain(0),
-                                once(arrive_at_group()),
-                                once(stamp(group_passed(c.group, 1))),
-                                turns(c, 1),
-                                drain(1),
-                                once(stamp())};
+  std::vector<Section> sections{
+      turns(c, 0), drain(0),     once(arrive_at_group()), once(stamp(group_passed(c.group, 1))), turns(c, 1),
+      drain(1),    once(stamp())};
   return std::make_unique<Program>(std::move(l), std::move(sections), active_in(c.group));
 }
 

@@ -77,7 +77,9 @@ std::vector<std::vector<Section>> steps_in_group(const Group& group, const std::
 std::unique_ptr<TraceSource> make_in_step(const InStepConfig& c) {
   const std::uint32_t chunks = c.bytes / kChunk;
   const auto first = [](const StreamId&) { return kFirstAddress; };
-  const auto leads = [c](const StreamId& id) { return c.group.rank_of(id) == 0; };
+  const auto leads = [c](const StreamId& id) {
+    return c.warms.empty() ? c.group.rank_of(id) == 0 : c.warms[id.cta] == 1;
+  };
   const std::uint64_t warm = c.cold ? 0 : chunks;
   if (!c.bulk) {
     Launch l = group_launch("in_step_loads", c.group, kLoadWarps);

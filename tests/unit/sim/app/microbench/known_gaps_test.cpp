@@ -1,6 +1,5 @@
 /// Every microbenchmark that misses its aim says why.
 #include <catch2/catch.hpp>
-
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -23,10 +22,10 @@ std::vector<TableRow> table_rows() {
   REQUIRE(file);
   std::vector<TableRow> rows;
   for (std::string line; std::getline(file, line);) {
-    const bool of_a_table = line.starts_with("| ") && (line.find("| latency |") != std::string::npos ||
-                                                        line.find("| rate |") != std::string::npos ||
-                                                        line.find("| cold |") != std::string::npos ||
-                                                        line.find("| traffic |") != std::string::npos);
+    const bool of_a_table =
+        line.starts_with("| ") &&
+        (line.find("| latency |") != std::string::npos || line.find("| rate |") != std::string::npos ||
+         line.find("| cold |") != std::string::npos || line.find("| traffic |") != std::string::npos);
     if (!of_a_table || line.starts_with("| ... ")) {
       continue;
     }

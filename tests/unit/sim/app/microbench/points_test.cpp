@@ -103,6 +103,29 @@ TEST_CASE("microbench points: short rows of a tile are looked up one by one", "[
   CHECK(simulated(row("tma", "tile_row_all_sms_4warps", 64)) == Approx(3745).epsilon(0.05));
 }
 
+TEST_CASE("microbench points: rows that end beyond the tensor's columns take the copy engine three times and four",
+          "[app][microbench]") {
+  // Boxes of 128 rows, 48 in a lap; measured on an H200: 380 where the tensor ends with a sector, 513 within one.
+  constexpr double kRows = 128;
+  const double with_sector = simulated(row("tma_beyond", "plain_columns_tpc", 32));
+  CHECK(with_sector > 3 * kRows);
+  CHECK(with_sector < 3.3 * kRows);
+  const double within_sector = simulated(row("tma_beyond", "plain_columns_tpc", 8));
+  CHECK(within_sector > 4 * kRows);
+  CHECK(within_sector < 4.3 * kRows);
+}
+
+TEST_CASE("microbench points: multiplications of equal chains fill each other's gaps", "[app][microbench]") {
+  // Interval 6, latency 24: two warps of two chains keep a sub-partition busy, two of one half. Measured 6.09, 12.0.
+  CHECK(simulated(row("mma_sync", "bf16_m16n8k16_2chains", 8)) == Approx(6).epsilon(0.02));
+  CHECK(simulated(row("mma_sync", "bf16_m16n8k16_1chain", 8)) == Approx(12).epsilon(0.02));
+}
+
+TEST_CASE("microbench points: readers of both sides find what launches before left near them", "[app][microbench]") {
+  // Measured 91.3 and 93.7 B/clk; 68 where half of the lines still have to cross.
+  CHECK(simulated(row("lrc", "ldg_two_gpcs_skew256", 2)) > 0.9 * simulated(row("lrc", "ldg_sm_skew0", 1)));
+}
+
 TEST_CASE("microbench points: stores to what is there do not push dirty lines out", "[app][microbench]") {
   // 33 MiB written again and again, 25 of which may be dirty when lines come. Measured 1984; 1610 if all went to HBM.
   CHECK(simulated(row("tma", "store_all", 8192)) == Approx(1984).epsilon(0.05));
