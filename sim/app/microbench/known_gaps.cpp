@@ -41,6 +41,10 @@ constexpr std::array kGaps{
     Gap{"first touches of lines and pages",
         "pages that no kernel of the process has touched cost walks of 950 to 1700 clocks on hardware; the model takes "
         "all memory for touched before"},
+    Gap{"reads of HBM by what is under way",
+        "a line waits 50 ns times r / (1 - r) at load r on hardware, and for refreshes of its bank in 16 % of the "
+        "time; "
+        "the model's channels are busy or free"},
     Gap{"shares of HBM: ends by size of the CPC",
         "a bound on a CPC's misses that is sharp here and soft on hardware: 128 KiB per SM lie between"},
     Gap{"bytes from HBM of repeated reads",

@@ -16,8 +16,8 @@ namespace {
 bool x_may_be_below_one(const MicrobenchRow& row) {
   return row.bench == "l2_partition" || row.bench == "l2_fabric" || row.bench == "topology" ||
          row.bench == "l2_slices" || row.bench == "hbm_shares" || row.bench == "tma_beyond" ||
-         row.series.find("_each_gpc") != std::string::npos || row.series.find("_per_sm") != std::string::npos ||
-         starts_with(row.series, "mix_");
+         row.bench == "hbm_load" || row.series.find("_each_gpc") != std::string::npos ||
+         row.series.find("_per_sm") != std::string::npos || starts_with(row.series, "mix_");
 }
 
 }  // namespace
@@ -50,6 +50,7 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "hbm") return map_hbm(row);
   if (row.bench == "hbm_traffic") return map_hbm_traffic(row);
   if (row.bench == "hbm_shares") return map_hbm_shares(row, placement);
+  if (row.bench == "hbm_load") return map_hbm_load(row, placement);
   if (row.bench == "l2_slices") return not_simulated("single lines: the floor plan is not modelled");
   if (row.bench == "shared_memory") return map_shared_memory(row);
   if (row.bench == "alu") return map_alu(row);

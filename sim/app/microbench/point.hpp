@@ -52,6 +52,7 @@ struct Mapping {
 [[nodiscard]] Mapping map_hbm(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_hbm_traffic(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_hbm_shares(const MicrobenchRow& row, const Placement& placement);
+[[nodiscard]] Mapping map_hbm_load(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_shared_memory(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_alu(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_mma_sync(const MicrobenchRow& row);

@@ -1,9 +1,10 @@
-// hbm_shares.cu: who gets how much of HBM.
+// hbm_shares.cu and hbm_load.cu: who gets how much of HBM, and how much by what is under way.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sim/app/microbench/point.hpp"
+#include "workloads/kernels/microbench/hbm_load.hpp"
 #include "workloads/kernels/microbench/hbm_shares.hpp"
 
 namespace strata::app {
@@ -89,6 +90,30 @@ Mapping map_hbm_shares(const MicrobenchRow& row, const Placement& placement) {
         double sum = 0;
         for (const std::uint32_t sm : counted) sum += run.cycles(sm);
         return sum / static_cast<double>(counted.size()) * 1000 / mhz;
+      });
+}
+
+Mapping map_hbm_load(const MicrobenchRow& row, const Placement& placement) {
+  std::string name = row.series;
+  if (starts_with(name, "alone_")) return not_simulated("one line alone: when it is refreshed (docs/model/hbm.md)");
+  if (!take_suffix(name, "_rate"))
+    return not_simulated("spreads of single lines and boxes beside others: a rate says the same");
+  HbmLoadConfig c;
+  c.row_bytes = number_after(name, "rows_of_").value_or(0);
+  const std::string head = fmt::format("rows_of_{}B_", c.row_bytes);
+  c.ctas = starts_with(name, head) ? number_after(name, head).value_or(0) : 0;
+  c.stages = static_cast<std::uint32_t>(row.x) / (kLoadBoxBytes / 1024);
+  if (c.row_bytes != 128 && c.row_bytes != 256 && c.row_bytes != 512) return not_simulated("an unknown series");
+  if (c.ctas == 0 || c.ctas > placement.num_sms()) return not_simulated("this GPU has not so many SMs");
+  return one_trace(
+      "reads of HBM by what is under way", PointKind::kRate,
+      fmt::format("load {} {} {}", c.ctas, c.row_bytes, c.stages), [c] { return make_hbm_load(c); },
+      [](const MicrobenchRun& run) {
+        double rate = 0;
+        for (std::size_t sm = 0; sm < run.stamps.size(); ++sm) {
+          if (const double cycles = run.cycles(sm); cycles > 0) rate += kLoadBoxes / 2 * double{kLoadBoxBytes} / cycles;
+        }
+        return rate;
       });
 }
 

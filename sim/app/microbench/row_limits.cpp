@@ -59,6 +59,7 @@ constexpr std::array kRules{
     Rule{"hbm_shares", "of_every_cpc_", 1, kMostGrid, 1},
     Rule{"hbm_shares", "_end", 1, kMostGrid, 1},
     Rule{"hbm_shares", "_rate", 8, 224, 8},
+    Rule{"hbm_load", "_rate", 16, 192, 16},
     Rule{"shared_memory", "_warps", 1, kMostWarps, 1},
     Rule{"shared_memory", "_by_smsp_", 1, 4, 1},
     Rule{"shared_memory", "", 1, kMostRow, 1},

@@ -225,3 +225,21 @@ TEST_CASE("microbench points: CPCs get even shares of HBM only when their SMs as
   CHECK(small_over_large("all_ranges_64_end") == Approx(0.996).epsilon(0.02));
   CHECK(small_over_large("all_ranges_192_end") == Approx(0.745).epsilon(0.03));
 }
+
+TEST_CASE("microbench points: HBM reads by what is under way", "[app][microbench]") {
+  // Boxes wait at least as long as one alone, 1309 clk on an H200; 64 SMs with 16 KiB each get 793 B/clk there.
+  const double few = simulated(row("hbm_load", "rows_of_512B_64_rate", 16));
+  CHECK(few == Approx(793).epsilon(0.05));
+  const double more = simulated(row("hbm_load", "rows_of_512B_64_rate", 32));
+  CHECK(more > 1.5 * few);
+  CHECK(more < 2.01 * few);
+  // Beyond 200 clk of the peak's bytes for each SM, what is under way does not matter: the channels are busy.
+  const double most = simulated(row("hbm_load", "rows_of_512B_132_rate", 192));
+  const double peak = h100().peak_hbm_gbps() * 1000 / 1980;
+  CHECK(most > 0.9 * peak);
+  CHECK(most < peak);
+  // Nothing is simulated that has no trace.
+  for (const char* series : {"rows_of_512B_9999_rate", "rows_of_100B_64_rate", "alone_waits", "line_beside_64_p50"}) {
+    CHECK_FALSE(map_point(row("hbm_load", series, 16), Placement(h100())).point);
+  }
+}
