@@ -168,10 +168,12 @@ class FlashAttentionWgmma final : public TraceSource {
     set_insts(qk_, qk_.mma_count + costs_.around, kGroupWarps);
     set_insts(pv_, pv_.mma_count + costs_.around, kGroupWarps);
     maximum_ = compute(4, Pipe::kAlu, scores_, scores_ + 8, scores_ / 2 + kShuffleChain);
-    exponential_ = compute(5, Pipe::kMufu, scores_ + 2, 2 * scores_ + 2, 2);
+    const std::uint32_t woven = costs_.weaves ? scores_ + scores_ / 2 : 0;
+    exponential_ = compute(5, Pipe::kMufu, scores_ + 2, 2 * scores_ + 2 + woven, costs_.exponential_chain);
     const std::uint32_t others = qk_.issue_slots + pv_.issue_slots + maximum_.issue_slots + exponential_.issue_slots;
     const std::uint32_t rest = costs_.block > others ? costs_.block - others : 1;
-    rest_ = compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 2);
+    rest_ = costs_.weaves ? compute(6, Pipe::kFma, outputs_, rest, 0)
+                          : compute(6, Pipe::kFma, scores_ + outputs_, rest, scores_ / 2);
   }
 
   [[nodiscard]] Tile tile_of(std::uint64_t cta, std::uint64_t index) const {

@@ -24,6 +24,8 @@ struct FlashWgmmaCosts {
   std::uint32_t around;             ///< of these, at each of the two products: waits and addresses
   std::uint32_t mask;               ///< more, in a block with hidden keys
   std::uint32_t once;               ///< of a consumer warp and tile
+  std::uint32_t exponential_chain;  ///< of a block's exponentials, steps of one that wait for one another
+  bool weaves;                      ///< sums and conversions of the weights are issued between the exponentials
   std::uint32_t block_wavefronts;   ///< of a warpgroup and block beside the operands: shuffles, barriers
   std::uint32_t once_wavefronts;
   bool takes_turns;      ///< one warpgroup's softmax at a time, and both end a tile together

@@ -40,6 +40,11 @@ AttentionProgram ladder_flash_program(const LadderAttentionConfig& c) {
   // Rows of Q and K lie d + 4 floats apart in shared memory. In every second row 32 B of the source land in two sectors
   // there, and cp.async past the L1 fetches them once for each: half as many sectors again (exactly so in the
   // counters).
+  // A row of theirs lies across lines of shared memory, so that its lines are asked for in pieces.
+  const auto padded = [](AttentionStep copy) {
+    copy.op.mem.policy = CachePolicy::kBypassL1InPieces;
+    return copy;
+  };
   const auto again = [](AttentionStep copy) {
     copy.op.issue_slots = copy.op.warp_insts = copy.op.pipe_work = copy.op.smem_write_wavefronts = 0;
     copy.access.odd_rows = true;
@@ -50,10 +55,10 @@ AttentionProgram ladder_flash_program(const LadderAttentionConfig& c) {
   AttentionPhase before;
   before.key_tile = kTile;
   before.steps = {ladder_compute(0, {.insts = ladder_rest(n.prologue, copies), .chain = 40, .moves = n.moves_once}),
-                  ladder_copy(1, copies, copies, q)};
+                  padded(ladder_copy(1, copies, copies, q))};
   before.steps.push_back(again(before.steps.back()));
   if (c.double_buffered) {
-    before.steps.push_back(ladder_copy(2, n.first / 2, copies, keys(at.k, 0)));
+    before.steps.push_back(padded(ladder_copy(2, n.first / 2, copies, keys(at.k, 0))));
     before.steps.push_back(again(before.steps.back()));
     before.steps.push_back(ladder_copy(2, n.first - n.first / 2, copies, keys(at.v, 0)));
   }
@@ -69,8 +74,8 @@ AttentionProgram ladder_flash_program(const LadderAttentionConfig& c) {
   const std::uint32_t score_reads = d * (2 + 4);
   const std::uint32_t value_reads = kTile * 2 + (d < 64 ? kTile * 2 : kTile * (d / 64) * 4);
   loop.steps = {
-      ladder_copy(2, copy_insts, copies, keys(at.k, ahead)),
-      again(ladder_copy(2, copy_insts, copies, keys(at.k, ahead))),
+      padded(ladder_copy(2, copy_insts, copies, keys(at.k, ahead))),
+      again(padded(ladder_copy(2, copy_insts, copies, keys(at.k, ahead)))),
       ladder_copy(2, copy_insts, copies, keys(at.v, ahead)),
       ladder_barrier(3),
   };

@@ -19,6 +19,10 @@ constexpr std::uint32_t kBlockWavefronts = 19;
 constexpr std::uint32_t kOnceWavefronts = 30;
 /// Waits and addresses around a product: wait for the tile, fences, descriptors, hand-over.
 constexpr std::uint32_t kAround = 20;
+/// Each sum in the compiled softmax waits for the exponential before last, and the next exponential for the sum: 66 of
+/// them take a warp 1050 clk, alone on its sub-partition or not (time stamps on an H200: softmax 1240 to 1290 clk at
+/// d = 128, of which 200 are the maximum), in steps of one exponential's latency.
+constexpr std::uint32_t kExponentialChain = 62;
 
 /// Instructions of a warp, from the SASS. `prologue` of an overlapped kernel holds its first block's scores and
 /// softmax.
@@ -63,6 +67,8 @@ FlashWgmmaCosts costs_of(const Entry& e) {
                          .around = kAround,
                          .mask = e.mask,
                          .once = e.common + prologue + e.epilogue + e.last_warp / 4,
+                         .exponential_chain = kExponentialChain,
+                         .weaves = true,
                          .block_wavefronts = kBlockWavefronts,
                          .once_wavefronts = kOnceWavefronts,
                          .takes_turns = false,

@@ -59,7 +59,15 @@ struct Signal {
 enum class Pipe : std::uint8_t { kNone, kFma, kAlu, kFp64, kFp16, kMufu, kUniform, kLsu, kTensor };
 enum class MemSpace : std::uint8_t { kGlobal, kLocal, kShared, kDsmem, kConst };
 enum class MemDir : std::uint8_t { kLoad, kStore, kAtomic, kReduce, kPrefetch };
-enum class CachePolicy : std::uint8_t { kDefault, kBypassL1, kEvictFirst, kEvictLast, kNoAllocate };
+enum class CachePolicy : std::uint8_t {
+  kDefault,
+  kBypassL1,
+  kEvictFirst,
+  kEvictLast,
+  kNoAllocate,
+  kBypassL1InPieces,  ///< cp.async to rows of shared memory that do not start on 128 B: each line is asked for in
+                      ///< pieces
+};
 
 /// Which addresses a memory operation touches.
 enum class Pattern : std::uint8_t {

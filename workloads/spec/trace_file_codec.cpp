@@ -83,7 +83,7 @@ void read_field(ByteReader& in, T& field) {
 
 void check_names(const Operation& op) {
   bool good = op.kind <= OpKind::kNop && op.pipe <= Pipe::kTensor && op.mem.space <= MemSpace::kConst &&
-              op.mem.dir <= MemDir::kPrefetch && op.mem.policy <= CachePolicy::kNoAllocate &&
+              op.mem.dir <= MemDir::kPrefetch && op.mem.policy <= CachePolicy::kBypassL1InPieces &&
               op.mem.pattern <= Pattern::kTable;
   for (const Wait& w : op.waits) good = good && w.cls <= TokenClass::kGlobalCounter;
   for (const Signal& s : op.completes)

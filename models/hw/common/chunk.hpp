@@ -95,7 +95,8 @@ struct alignas(64) Chunk {
   bool from_tma : 1 = false;
   bool fills_smem : 1 = false;  ///< lands in shared memory (TMA, cp.async)
   bool atomic : 1 = false;
-  Tick ready = 0;  ///< latest known time at which all its lines are at the near partition
+  bool pieces : 1 = false;  ///< several requests for each line, which do not merge with those of other SMs
+  Tick ready = 0;           ///< latest known time at which all its lines are at the near partition
 
   /// What a store takes of the ports on its way (measured: one flit a sector and one more for a line with partial
   /// sectors, at the port of an SM and of all SMs, whatever part of them is stored).

@@ -39,7 +39,7 @@ Tick RequestCoalescer::serve_outside(const Chunk& chunk) {
 
 RequestCoalescer::Outcome RequestCoalescer::merge(std::uint32_t chunk) {
   Chunk& c = context_.chunks[chunk];
-  if (!present_ || c.atomic || c.deliveries > 1) {
+  if (!present_ || c.atomic || c.pieces || c.deliveries > 1) {
     return Outcome::kNew;
   }
   const Tick now = context_.now();

@@ -168,7 +168,8 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
   collect_lines(op, stream);
   take_turns(stream);
   const bool to_smem = op.kind == OpKind::kCpAsync;
-  const bool use_l1 = op.mem.policy != CachePolicy::kBypassL1;
+  const bool pieces = op.mem.policy == CachePolicy::kBypassL1InPieces;
+  const bool use_l1 = !pieces && op.mem.policy != CachePolicy::kBypassL1;
   if (use_l1) {
     prefetch_l1_tags();
   }
@@ -242,6 +243,7 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
       c.deliveries = 1;
       c.fills_smem = to_smem;
       c.allocate_l1 = use_l1;
+      c.pieces = pieces;
     }
     fetched_.push_back(LineAccess{access.line, fetch});
     if (fill != TagArray::kMiss) {
