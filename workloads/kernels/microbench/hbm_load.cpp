@@ -29,8 +29,8 @@ std::unique_ptr<TraceSource> make_hbm_load(const HbmLoadConfig& c) {
                      set_instructions(op, 8, 1);
                      // The first lap is issued without waiting.
                      op.dependent_latency = n < c.stages ? 0 : kLoopClocks / kAluLatency;
-                     op.mem.address = kFirstAddress + (id.cta + n / across * c.ctas) * rows * kPitch +
-                                      n % across * c.row_bytes;
+                     op.mem.address =
+                         kFirstAddress + (id.cta + n / across * c.ctas) * rows * kPitch + n % across * c.row_bytes;
                      op.mem.rows = rows;
                      op.mem.row_bytes = c.row_bytes;
                      op.mem.row_pitch = kPitch;
@@ -49,9 +49,10 @@ std::unique_ptr<TraceSource> make_hbm_load(const HbmLoadConfig& c) {
                                            (kLoadBoxes + c.stages - 1 - s) / c.stages));
                       }};
   return std::make_unique<Program>(
-      std::move(l), std::vector<Section>{boxes(0, kQuarter + c.stages), stamp_before(kQuarter + c.stages),
-                                         boxes(kQuarter + c.stages, 2 * kQuarter), stamp_before(3 * kQuarter + c.stages),
-                                         boxes(3 * kQuarter + c.stages, kQuarter - c.stages), drain});
+      std::move(l),
+      std::vector<Section>{boxes(0, kQuarter + c.stages), stamp_before(kQuarter + c.stages),
+                           boxes(kQuarter + c.stages, 2 * kQuarter), stamp_before(3 * kQuarter + c.stages),
+                           boxes(3 * kQuarter + c.stages, kQuarter - c.stages), drain});
 }
 
 }  // namespace strata::microbench

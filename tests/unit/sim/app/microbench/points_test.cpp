@@ -233,9 +233,10 @@ TEST_CASE("microbench points: HBM reads by what is under way", "[app][microbench
   const double more = simulated(row("hbm_load", "rows_of_512B_64_rate", 32));
   CHECK(more > 1.5 * few);
   CHECK(more < 2.01 * few);
-  // Beyond 200 clk of the peak's bytes for each SM, what is under way does not matter: the channels are busy.
+  // 24 MiB under way are several times what the latency needs: what is under way does not matter: the channels are
+  // busy.
   const double most = simulated(row("hbm_load", "rows_of_512B_132_rate", 192));
-  const double peak = h100().peak_hbm_gbps() * 1000 / 1980;
+  const double peak = h100().hbm_peak_gb_per_s() * 1000 / 1980;
   CHECK(most > 0.9 * peak);
   CHECK(most < peak);
   // Nothing is simulated that has no trace.
