@@ -118,6 +118,7 @@ std::uint32_t OperationEncoder::shape_of(const Operation& op) {
   std::size_t place = op.pc * kNumOpKinds + static_cast<std::size_t>(op.kind);
   place += std::size_t{op.waits[0].slot} * 37 + std::size_t{op.completes[0].slot} * 101 + op.completes[1].slot;
   Recent& recent = recent_[place % recent_.size()];
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
   if (recent.valid && std::memcmp(&recent.shape, &shape, sizeof(shape)) == 0) return recent.id;
   key_.clear();
   for_each_field(shape, [this](const auto& field) { key_.zigzag(static_cast<std::int64_t>(field)); });

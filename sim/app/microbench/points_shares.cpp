@@ -109,9 +109,10 @@ Mapping map_hbm_load(const MicrobenchRow& row, const Placement& placement) {
       "reads of HBM by what is under way", PointKind::kRate,
       fmt::format("load {} {} {}", c.ctas, c.row_bytes, c.stages), [c] { return make_hbm_load(c); },
       [](const MicrobenchRun& run) {
+        constexpr double kStampedBytes = double{kLoadBoxes} / 2 * kLoadBoxBytes;
         double rate = 0;
         for (std::size_t sm = 0; sm < run.stamps.size(); ++sm) {
-          if (const double cycles = run.cycles(sm); cycles > 0) rate += kLoadBoxes / 2 * double{kLoadBoxBytes} / cycles;
+          if (const double cycles = run.cycles(sm); cycles > 0) rate += kStampedBytes / cycles;
         }
         return rate;
       });
