@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
-#include "workloads/kernels/microbench/program.hpp"
+#include "workloads/kernels/microbench/ring.hpp"
 
 namespace strata::microbench {
 
 namespace {
 
 constexpr std::uint32_t kPitch = 8192;
-constexpr std::uint32_t kAluLatency = 4;
-/// What a turn of the loop costs its thread, as that of hbm_shares.cu, which issues in the same way.
-constexpr std::uint32_t kLoopClocks = 232;
 
 }  // namespace
 
@@ -25,18 +22,12 @@ std::unique_ptr<TraceSource> make_hbm_load(const HbmLoadConfig& c) {
   const auto boxes = [=](std::uint32_t first, std::uint32_t count) {
     return Section{count, [=](const StreamId& id, std::uint64_t i, StreamCursor&, Operation& op) {
                      const std::uint64_t n = first + i;
-                     op.kind = OpKind::kTma;
-                     set_instructions(op, 8, 1);
-                     // The first lap is issued without waiting.
-                     op.dependent_latency = n < c.stages ? 0 : kLoopClocks / kAluLatency;
+                     issue_in_ring(op, n, c.stages);
                      op.mem.address =
                          kFirstAddress + (id.cta + n / across * c.ctas) * rows * kPitch + n % across * c.row_bytes;
                      op.mem.rows = rows;
                      op.mem.row_bytes = c.row_bytes;
                      op.mem.row_pitch = kPitch;
-                     const auto slot = static_cast<std::uint8_t>(n % c.stages);
-                     op.waits[0] = wait_for(TokenClass::kMbarrier, slot, n / c.stages);
-                     op.completes[0] = signal(TokenClass::kMbarrier, slot);
                    }};
   };
   // A stamp waits for the box that was issued a lap before the next one.
@@ -44,15 +35,11 @@ std::unique_ptr<TraceSource> make_hbm_load(const HbmLoadConfig& c) {
     return once(stamp(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(n % c.stages), n / c.stages)));
   };
   constexpr std::uint32_t kQuarter = kLoadBoxes / 4;
-  const Section drain{c.stages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
-                        op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s),
-                                           (kLoadBoxes + c.stages - 1 - s) / c.stages));
-                      }};
   return std::make_unique<Program>(
       std::move(l),
       std::vector<Section>{boxes(0, kQuarter + c.stages), stamp_before(kQuarter + c.stages),
                            boxes(kQuarter + c.stages, 2 * kQuarter), stamp_before(3 * kQuarter + c.stages),
-                           boxes(3 * kQuarter + c.stages, kQuarter - c.stages), drain});
+                           boxes(3 * kQuarter + c.stages, kQuarter - c.stages), drain_ring(kLoadBoxes, c.stages)});
 }
 
 }  // namespace strata::microbench
