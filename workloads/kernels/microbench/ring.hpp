@@ -1,5 +1,5 @@
-/// One thread that keeps a number of TMA copies under way, each in a slot of its own, and waits for a slot's copy before
-/// it issues the next one into it.
+/// One thread that keeps a number of TMA copies under way, each in a slot of its own, and waits for a slot's copy
+/// before it issues the next one into it.
 #pragma once
 
 #include "workloads/kernels/microbench/program.hpp"
@@ -22,10 +22,10 @@ inline void issue_in_ring(Operation& op, std::uint64_t n, std::uint32_t stages) 
 
 /// Waits for the last lap of `copies` copies, one stage after the other.
 inline Section drain_ring(std::uint64_t copies, std::uint32_t stages) {
-  return Section{stages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
-                   op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s),
-                                      (copies + stages - 1 - s) / stages));
-                 }};
+  return Section{
+      stages, [=](const StreamId&, std::uint64_t s, StreamCursor&, Operation& op) {
+        op = hold(wait_for(TokenClass::kMbarrier, static_cast<std::uint8_t>(s), (copies + stages - 1 - s) / stages));
+      }};
 }
 
 }  // namespace strata::microbench
