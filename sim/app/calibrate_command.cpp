@@ -61,6 +61,10 @@ void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescr
       fmt::print("  {}\n", line);
     }
   }
+  fmt::print("\nseen, but not decided by a microbenchmark of ours; kept from the base description\n");
+  for (const std::string& line : derived.kept) {
+    fmt::print("  {}\n", line);
+  }
   fmt::print("  values from literature or inferred: {}\n", fmt::join(unmeasured_keys(d), ", "));
 }
 
