@@ -123,6 +123,11 @@ FittedValue fit_one(const FitRule& rule, const MicrobenchData& points, GpuDescri
 
 }  // namespace
 
+bool can_fit(const MicrobenchData& data) {
+  return std::any_of(kFits.begin(), kFits.end(),
+                     [&data](const FitRule& rule) { return !points_of(data, rule).rows.empty(); });
+}
+
 FitRun fit_parameters(const MicrobenchData& data, GpuDescription& description, int jobs,
                       const std::function<void(const std::string& key)>& progress) {
   FitRun out;

@@ -51,7 +51,8 @@ TEST_CASE("derive: rates by hand", "[validation][calibrate]") {
                row("tma", "tile_row_4warps_interval", 16, 257.6),     // 256 rows
                row("hbm_traffic", "write_clean", 256, 242221056.0, "dram__bytes_write.sum"),  // half of the L2 stays
                // The median GPC, per L2 clock: x 1980 / 1707.
-               row("l2_bandwidth", "bulk_private_each_gpc", 0, 611), row("l2_bandwidth", "bulk_private_each_gpc", 1, 551.7),
+               row("l2_bandwidth", "bulk_private_each_gpc", 0, 611),
+               row("l2_bandwidth", "bulk_private_each_gpc", 1, 551.7),
                row("l2_bandwidth", "bulk_private_each_gpc", 2, 540)};
   (void)derive_parameters(data, d);
   CHECK(d.config.tensor.mma_sync_overhead_cycles == Approx(2));
@@ -81,11 +82,12 @@ TEST_CASE("derive: the rate of CTAs is the slope between two grids, free of what
   GpuDescription d = h100();
   MicrobenchData data;
   const char* metric = "sm__cycles_elapsed.max";
-  data.rows = {row("launch", "empty_32_threads", 1, 4000, metric), row("launch", "empty_32_threads", 1000, 6000, metric),
+  data.rows = {row("launch", "empty_32_threads", 1, 4000, metric),
+               row("launch", "empty_32_threads", 1000, 6000, metric),
                row("launch", "empty_32_threads", 11000, 18000, metric)};
   (void)derive_parameters(data, d);
   CHECK(d.config.launch.ctas_per_cycle == Approx(0.833));  // 12000 cycles for 10000 CTAs
-  data.rows.resize(1);  // no slope in one grid
+  data.rows.resize(1);                                     // no slope in one grid
   const Derivation one_grid = derive_parameters(data, d);
   CHECK(one_grid.values.empty());
 }
