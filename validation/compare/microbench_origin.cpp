@@ -176,9 +176,9 @@ std::vector<std::string> microbench_runs(const std::string& folder) {
     throw InputError(Diagnostic{folder, 0, 0, "--data", "cannot be read: " + unreadable.message()});
   }
   if (!any) {
-    throw InputError(Diagnostic{folder, 0, 0, "--data",
-                                fmt::format("holds no run: neither it nor a folder in it has an origin.json; {}",
-                                            where_runs_lie(folder))});
+    throw InputError(Diagnostic{
+        folder, 0, 0, "--data",
+        fmt::format("holds no run: neither it nor a folder in it has an origin.json; {}", where_runs_lie(folder))});
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -190,9 +190,9 @@ MicrobenchOrigin read_microbench_origin(const std::string& run) {
     const auto at = json.find(key);
     const double value = at != json.end() && at->is_number() ? at->get<double>() : 0;
     if (!(value >= 1 && value <= static_cast<double>(most) && value == std::floor(value))) {
-      throw fault(run, key,
-                  fmt::format("{}: expected a whole number from 1 to {}",
-                              at == json.end() ? "is missing" : shown(*at), most));
+      throw fault(
+          run, key,
+          fmt::format("{}: expected a whole number from 1 to {}", at == json.end() ? "is missing" : shown(*at), most));
     }
     return static_cast<std::int64_t>(value);
   };

@@ -32,7 +32,8 @@ constexpr std::array kSeries{
            "{ffma,fadd,fmul,iadd3,imad,lop3,shf,hfma2,hadd2,bf16_hfma2,mufu_ex2,mufu_rsq,mufu_sin,mufu_tanh,cvt_bf16x2,"
            "cvt_f16x2,cvt_i2f,cvt_f2i,shfl_bfly,shfl_idx,fmnmx,dfma,prmt,popc,vote}_interval"},
     Series{"barrier", "CTA", "cluster_barrier{,_relaxed}"},
-    Series{"barrier", "threads", "{syncthreads{,_last_arriver,_last_released},named_barrier,syncwarp,fence_proxy_async}"},
+    Series{"barrier", "threads",
+           "{syncthreads{,_last_arriver,_last_released},named_barrier,syncwarp,fence_proxy_async}"},
     Series{"barrier", "threads", "{fence_cta,fence_gpu}"},
     Series{"barrier", "threads",
            "mbarrier_{arrive,try_wait_ready,arrive_wait_1_thread,arrive_wait_all_threads,arrive_expect_tx,"
@@ -125,7 +126,8 @@ constexpr std::array kSeries{
     Series{"mma_sync", "warps",
            "{bf16_m16n8k16_with,bf16_m16n8k8_with,alone}_{ffma{,_2warps,_1dep,_2dep,_3dep,_1chain},iadd3{,_1dep,_2dep},"
            "mufu,lds32,lop3,imad,shfl}{,_partner}"},
-    Series{"partial_stores", "B/lane", "{w2_resident,w4_resident,w4_present,w4_absent,w4_memory,w8_resident,w16_resident}"},
+    Series{"partial_stores", "B/lane",
+           "{w2_resident,w4_resident,w4_present,w4_absent,w4_memory,w8_resident,w16_resident}"},
     Series{"partial_stores", "B/piece", "sector_{resident,memory}"},
     Series{"partial_stores", "SM", "{word,sector,scattered_word,scattered_sector,scattered_line}_by_sms"},
     Series{"partial_stores", "rows",
@@ -242,7 +244,8 @@ std::string nearest(const std::string& series, const std::vector<std::string>& n
   std::string best;
   std::size_t least = std::string::npos;
   for (const std::string& name : names) {
-    const std::size_t distance = std::min(edit_distance(series, name), edit_distance(blank, with_numbers_blanked(name)));
+    const std::size_t distance =
+        std::min(edit_distance(series, name), edit_distance(blank, with_numbers_blanked(name)));
     if (distance < least) {
       least = distance;
       best = name;
@@ -286,7 +289,8 @@ std::optional<Diagnostic> unknown_series(const MicrobenchRow& row) {
     if (s.bench != bench) continue;
     std::vector<std::string> some;
     expand(s.pattern, some);
-    if (std::any_of(some.begin(), some.end(), named) && std::find(units.begin(), units.end(), s.x_unit) == units.end()) {
+    if (std::any_of(some.begin(), some.end(), named) &&
+        std::find(units.begin(), units.end(), s.x_unit) == units.end()) {
       units.push_back(s.x_unit);
     }
     all.insert(all.end(), some.begin(), some.end());
@@ -295,9 +299,9 @@ std::optional<Diagnostic> unknown_series(const MicrobenchRow& row) {
     return problem(row, "x_unit",
                    fmt::format("'{}': {} prints {} over {}", row.x_unit, bench, row.series, fmt::join(units, " or ")));
   }
-  return problem(row, "series",
-                 fmt::format("unknown series '{}' of {}; the nearest is '{}'", row.series, bench,
-                             nearest(row.series, all)));
+  return problem(
+      row, "series",
+      fmt::format("unknown series '{}' of {}; the nearest is '{}'", row.series, bench, nearest(row.series, all)));
 }
 
 }  // namespace strata

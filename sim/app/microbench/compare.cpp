@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "sim/app/microbench/known_gaps.hpp"
 #include "sim/app/microbench/point.hpp"
 #include "sim/app/workers.hpp"
 #include "sim/base/error.hpp"
@@ -79,7 +80,7 @@ MicrobenchGroup& group_named(MicrobenchComparison& comparison, const std::string
   if (at != comparison.groups.end()) {
     return *at;
   }
-  comparison.groups.push_back(MicrobenchGroup{name, {}, known_gap(name)});
+  comparison.groups.push_back(MicrobenchGroup{name, {}, {}});
   return comparison.groups.back();
 }
 
@@ -132,6 +133,9 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
     result.kind = mapped.point.kind;
     result.simulated = mapped.point.value(runs);
     group_named(out, mapped.point.benchmark).points.push_back(std::move(result));
+  }
+  for (MicrobenchGroup& group : out.groups) {
+    group.known_gap = known_gap(group, gpu);
   }
   return out;
 }

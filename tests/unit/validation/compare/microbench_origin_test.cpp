@@ -36,10 +36,12 @@ TEST_CASE("microbench origin: another architecture is refused, by its number or 
   run.write("origin.json", origin("NVIDIA H100 80GB HBM3", "9.0"));
   CHECK(refusal(run).empty());
   run.write("origin.json", origin("some card", "8.0"));
-  CHECK(has(refusal(run), "origin.json: compute_capability: '8.0': measured on another architecture than "
-                          "h100-sxm5-80gb, which is hopper: expected compute capability 9.0"));
-  run.write("origin.json",
-            R"({"gpu": "NVIDIA A100-SXM4-80GB", "sms": 132, "l2_bytes": 1, "max_sm_clock_mhz": 1, "memory_clock_mhz": 1})");
+  CHECK(has(refusal(run),
+            "origin.json: compute_capability: '8.0': measured on another architecture than "
+            "h100-sxm5-80gb, which is hopper: expected compute capability 9.0"));
+  run.write(
+      "origin.json",
+      R"({"gpu": "NVIDIA A100-SXM4-80GB", "sms": 132, "l2_bytes": 1, "max_sm_clock_mhz": 1, "memory_clock_mhz": 1})");
   CHECK(has(refusal(run), "gpu: 'NVIDIA A100-SXM4-80GB': measured on another architecture"));
   run.write("origin.json", origin("NVIDIA A100-SXM4-80GB", "9.0"));
   CHECK(has(refusal(run), "gpu: 'NVIDIA A100-SXM4-80GB' has compute capability 8.0; compute_capability states '9.0'"));
