@@ -108,7 +108,7 @@ void print_kernels(const Comparison& before, const Comparison& after) {
 /// Before and after on the microbenchmarks and, where a file is given, on measured kernels.
 void score_both(const CalibrateOptions& options, const MicrobenchData& data, const GpuConfig& before,
                 const GpuConfig& after, const std::optional<MeasuredFile>& file) {
-  Progress progress("calibrate");
+  Progress progress("calibrate", Progress::InLogs::kPlainLines);
   MicrobenchOptions run;
   run.jobs = options.jobs;
   run.progress = [&](std::size_t done, std::size_t of) { progress.show(fmt::format("scored {} of {}", done, of)); };
@@ -217,7 +217,7 @@ int calibrate(const CalibrateOptions& options) {
   print_derived(derived);
   FitRun fits;
   if (!options.no_fit) {
-    Progress progress("calibrate");
+    Progress progress("calibrate", Progress::InLogs::kPlainLines);
     fits =
         fit_parameters(data, described, options.jobs, [&](const std::string& key) { progress.show("fitting " + key); });
     print_fitted(fits);

@@ -37,7 +37,7 @@ int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfi
   const MicrobenchData data = read_microbench(folder, gpu);
   warn_of_unknown_series(data);
   ReportOutputs outputs(options.json, options.html);
-  Progress progress("validate");
+  Progress progress("validate", Progress::InLogs::kPlainLines);
   MicrobenchOptions run;
   run.only = options.only;
   run.jobs = options.jobs;

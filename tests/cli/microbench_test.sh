@@ -45,7 +45,9 @@ done
 
 expect_error 2 "needs --data FILE, or --microbench" validate
 expect_error 2 "nowhere: .*is not a folder" validate --microbench --data nowhere
-expect_error 2 "no measured microbenchmark matches 'nothing'" validate --microbench --data runs --only nothing
+expect_error 2 "no measured microbenchmark that can be simulated matches 'latancy'; the nearest are 'latency', 'shared-memory" \
+  validate --microbench --data runs --only latancy
+expect_done validate --microbench --data runs --only "Shared-Memory LOAD"
 expect_error 2 "132 SMs; h100-pcie-80gb has 114" validate --microbench --data runs --gpu h100-pcie-80gb
 expect_error 2 "compute_capability: '9.0': measured on another architecture than a100-sxm4-80gb" \
   validate --microbench --data runs --gpu a100-sxm4-80gb
