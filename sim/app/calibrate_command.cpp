@@ -181,8 +181,8 @@ void check_usable(const CalibrateOptions& options, const MicrobenchData& data, c
   if (derived.values.empty() && (options.no_fit || !can_fit(data))) {
     throw InputError(
         Diagnostic{folder, 0, 0, "--data",
-                   fmt::format("nothing in its {} rows tells a value of the description{}; expected rows "
-                               "such as {}",
+                   fmt::format("nothing in its {} rows tells a value of the description{}; of those that are "
+                               "missing the first is {}",
                                data.rows.size(), options.no_fit ? " without a fit" : "", derived.missing.front())});
   }
 }

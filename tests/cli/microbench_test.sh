@@ -78,9 +78,19 @@ grep -q "latency.csv:2: x_unit: 'KiB': latency prints shared over B" stderr || f
 # Only misspelt rows: nothing to calibrate with, so no description.
 awk -F, -v OFS=, 'NR > 1 { $2 = $2 "_zz" } 1' latency.csv >runs/one/latency.csv
 "$strata" calibrate --data runs --no-score --out none.yaml >stdout 2>stderr && fail "calibrate takes misspelt rows"
-grep -q 'runs: --data: nothing in its 0 rows tells a value of the description; expected rows such as' stderr ||
+grep -q 'runs: --data: nothing in its 0 rows tells a value of the description; of those that are missing the first is clocks.l2_mhz: hbm_traffic stride' stderr ||
   fail "calibrate without a usable row: $(cat stderr)"
 [[ ! -e none.yaml ]] || fail "a description of nothing is written"
+# What was cut short or left empty is no measurement.
+awk -F, -v OFS=, 'NR == 2 { $10 = 19 } 1' latency.csv >runs/one/latency.csv
+expect_error 2 "latency.csv:2: sm_clock_mhz: '19': expected 100 to 10000 MHz, or 1" calibrate --data runs --out g.yaml
+awk -F, -v OFS=, 'NR == 2 { $4 = "" } 1' latency.csv >runs/one/latency.csv
+expect_done validate --microbench --data runs
+grep -q "latency.csv:2: x_unit: '': latency prints shared over B" stderr || fail "no warning of an empty x_unit"
+cp runs/one/origin.json origin.json
+grep -v '"gpu"' origin.json >runs/one/origin.json
+expect_error 2 "origin.json: gpu: is missing: expected the GPU's name" validate --microbench --data runs
+cp origin.json runs/one/origin.json
 awk 'NR == 2 { print } 1' latency.csv >runs/one/latency.csv
 expect_error 2 "latency.csv:3: series: latency shared at [0-9]* B is measured twice, also in runs/one/latency.csv:2" \
   calibrate --data runs --out g.yaml

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "sim/base/error.hpp"
 #include "validation/calibrate/description.hpp"
@@ -156,6 +158,19 @@ void add_row(MicrobenchData& data, const char* bench, const char* series, double
   data.rows.push_back(std::move(row));
 }
 
+/// The series that a summary is made of; the series itself where it is none.
+std::string_view measured_as(std::string_view series) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSummaries{
+      {{"dsmem_latency_mean", "dsmem_latency_from_N"},
+       {"median_gpc", "bulk_private_each_gpc"},
+       {"one_way", "after_other_side_sideN, two groups or more,"},
+       {"empty_slope", "empty_N_threads, cycles of two grids,"},
+       {"tlb_reach_pages", "page_2mib, with a step,"}}};
+  const auto* at =
+      std::find_if(kSummaries.begin(), kSummaries.end(), [series](const auto& s) { return s.first == series; });
+  return at == kSummaries.end() ? series : at->second;
+}
+
 /// The rows of a series over x, in order of x.
 std::vector<const MicrobenchRow*> rows_by_x(const MicrobenchData& data, const std::string& bench,
                                             const std::string& series, const std::string& metric = {}) {
@@ -266,7 +281,7 @@ Derivation derive_parameters(const MicrobenchData& measured, GpuDescription& d) 
   for (const Rule& rule : kRules) {
     const MicrobenchRow* row = find_row(data, rule.bench, rule.series, rule.x, rule.metric);
     if (row == nullptr) {
-      out.missing.push_back(fmt::format("{}: {} {} was not measured", rule.key, rule.bench, rule.series));
+      out.missing.push_back(fmt::format("{}: {} {} was not measured", rule.key, rule.bench, measured_as(rule.series)));
       continue;
     }
     const double before = value_of(d, rule.key);

@@ -85,17 +85,31 @@ void check_architecture(const std::string& run, const MicrobenchOrigin& origin, 
   }
 }
 
-bool is_run(const fs::path& folder) { return fs::exists(folder / "origin.json"); }
+bool is_run(const fs::path& folder) {
+  std::error_code unreadable;  // counts as none
+  return fs::exists(folder / "origin.json", unreadable);
+}
+
+/// The folders in a folder, but for links, in order; what cannot be read holds none.
+std::vector<fs::path> folders_in(const fs::path& folder, std::error_code& unreadable) {
+  std::vector<fs::path> out;
+  fs::directory_iterator at(folder, unreadable);
+  for (; !unreadable && at != fs::directory_iterator(); at.increment(unreadable)) {
+    std::error_code unknown;
+    if (at->is_directory(unknown) && !at->is_symlink(unknown)) out.push_back(at->path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
 
 /// Runs below `folder`, down to `depth` levels.
 void find_runs(const fs::path& folder, int depth, std::vector<std::string>& out) {
   std::error_code unreadable;
-  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
-    if (!entry.is_directory()) continue;
-    if (is_run(entry.path())) {
-      out.push_back(entry.path().string());
+  for (const fs::path& inner : folders_in(folder, unreadable)) {
+    if (is_run(inner)) {
+      out.push_back(inner.string());
     } else if (depth > 1) {
-      find_runs(entry.path(), depth - 1, out);
+      find_runs(inner, depth - 1, out);
     }
   }
 }
@@ -166,11 +180,9 @@ std::vector<std::string> microbench_runs(const std::string& folder) {
   if (is_run(folder)) return {folder};
   std::vector<std::string> out;
   bool any = false;
-  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
-    if (entry.is_directory()) {
-      out.push_back(entry.path().string());
-      any = any || is_run(entry.path());
-    }
+  for (const fs::path& inner : folders_in(folder, unreadable)) {
+    out.push_back(inner.string());
+    any = any || is_run(inner);
   }
   if (unreadable) {
     throw InputError(Diagnostic{folder, 0, 0, "--data", "cannot be read: " + unreadable.message()});
@@ -180,7 +192,6 @@ std::vector<std::string> microbench_runs(const std::string& folder) {
         folder, 0, 0, "--data",
         fmt::format("holds no run: neither it nor a folder in it has an origin.json; {}", where_runs_lie(folder))});
   }
-  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -204,7 +215,11 @@ MicrobenchOrigin read_microbench_origin(const std::string& run) {
     return at != json.end() ? at->get<std::string>() : std::string(otherwise);
   };
   MicrobenchOrigin origin;
-  origin.gpu = text("gpu", "unknown");
+  origin.gpu = text("gpu", "");
+  if (origin.gpu.empty()) {
+    throw fault(run, "gpu",
+                json.contains("gpu") ? "'': expected the GPU's name" : "is missing: expected the GPU's name");
+  }
   origin.date = text("date_utc", "unknown");
   origin.compute_capability = text("compute_capability", "");
   origin.sms = static_cast<int>(number("sms", kMostSms));

@@ -234,7 +234,7 @@ std::string with_numbers_blanked(std::string_view text) {
 std::vector<std::string> names_of(std::string_view bench, std::string_view x_unit) {
   std::vector<std::string> out;
   for (const Series& s : kSeries) {
-    if (s.bench == bench && (x_unit.empty() || s.x_unit == x_unit)) expand(s.pattern, out);
+    if (s.bench == bench && s.x_unit == x_unit) expand(s.pattern, out);
   }
   return out;
 }

@@ -144,7 +144,11 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
       continue;
     }
     if (!mapping.point || row.value == 0) {
-      ++out.not_simulated[row.bench + ": " + (mapping.point ? std::string(kNothingMeasured) : mapping.reason)];
+      std::string reason = row.bench + ": " + (mapping.point ? std::string(kNothingMeasured) : mapping.reason);
+      if (mapping.reason.starts_with("an unknown ")) {
+        reason += fmt::format(", {} at {:.10g} ({}:{})", row.series, row.x, row.file, row.line);
+      }
+      ++out.not_simulated[reason];
       continue;
     }
     MappedRow mapped{&row, std::move(*mapping.point), {}};

@@ -46,6 +46,7 @@ TEST_CASE("microbench series: every recorded series is known, none of them under
     CHECK(message(row(bench, series, x_unit)).empty());
     CHECK(message(row(bench, series + "_zz", x_unit)).starts_with("series: unknown series"));
     CHECK(message(row(bench, "wombat_zz", x_unit)).starts_with("series: unknown series"));
+    CHECK(message(row(bench, series, "")).starts_with("x_unit: '': "));
     CHECK(message(row(bench, series, "furlong")).starts_with("x_unit: 'furlong': "));
     ++programs[bench];
   }
