@@ -15,8 +15,10 @@
 #include "sim/app/kernel_comparison.hpp"
 #include "sim/app/microbench/compare.hpp"
 #include "sim/app/microbench/fits.hpp"
+#include "sim/app/microbench/unknown_rows.hpp"
 #include "sim/app/output_file.hpp"
 #include "sim/app/progress.hpp"
+#include "sim/app/warning.hpp"
 #include "sim/base/error.hpp"
 #include "validation/calibrate/derive.hpp"
 #include "validation/calibrate/identity.hpp"
@@ -61,6 +63,10 @@ void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescr
       fmt::print("  {}\n", line);
     }
   }
+  fmt::print("\nseen, but not decided by a microbenchmark of ours; kept from the base description\n");
+  for (const std::string& line : derived.kept) {
+    fmt::print("  {}\n", line);
+  }
   fmt::print("  values from literature or inferred: {}\n", fmt::join(unmeasured_keys(d), ", "));
 }
 
@@ -102,7 +108,7 @@ void print_kernels(const Comparison& before, const Comparison& after) {
 /// Before and after on the microbenchmarks and, where a file is given, on measured kernels.
 void score_both(const CalibrateOptions& options, const MicrobenchData& data, const GpuConfig& before,
                 const GpuConfig& after, const std::optional<MeasuredFile>& file) {
-  Progress progress("calibrate");
+  Progress progress("calibrate", Progress::InLogs::kPlainLines);
   MicrobenchOptions run;
   run.jobs = options.jobs;
   run.progress = [&](std::size_t done, std::size_t of) { progress.show(fmt::format("scored {} of {}", done, of)); };
@@ -153,6 +159,34 @@ void check_measured(const GpuConfig& config, const Derivation& derived, const st
   }
 }
 
+/// What would else be known only when all is done: which measurements are taken, and that nothing is kept of the
+/// result.
+void say_what_is_read(const CalibrateOptions& options, const std::string& folder) {
+  std::string notice;
+  if (options.data.empty()) {
+    notice = fmt::format("reads {}, which comes with the GPU (--data takes another folder)", folder);
+  }
+  if (options.out.empty()) {
+    notice += notice.empty() ? "" : "; ";
+    notice += "prints values only: no description is written without --out FILE";
+  }
+  if (!notice.empty()) {
+    say("strata: calibrate: " + notice);
+  }
+}
+
+/// A description that no measurement entered would be the base under another name.
+void check_usable(const CalibrateOptions& options, const MicrobenchData& data, const Derivation& derived,
+                  const std::string& folder) {
+  if (derived.values.empty() && (options.no_fit || !can_fit(data))) {
+    throw InputError(
+        Diagnostic{folder, 0, 0, "--data",
+                   fmt::format("nothing in its {} rows tells a value of the description{}; of those that are "
+                               "missing the first is {}",
+                               data.rows.size(), options.no_fit ? " without a fit" : "", derived.missing.front())});
+  }
+}
+
 int calibrate(const CalibrateOptions& options) {
   if (options.no_score && !options.kernels.empty()) {
     throw InputError("--kernels: its launches are scored, which --no-score leaves out; give one of the two");
@@ -160,6 +194,7 @@ int calibrate(const CalibrateOptions& options) {
   const GpuDescription base = load_gpu(options.gpu);
   const std::string folder = microbench_folder(options.data, base.config.chip.name);
   refuse_overwriting_inputs({{options.out, "--out"}}, inputs_with(base, {options.kernels, folder}));
+  check_same_gpu(microbench_runs(folder), base.config);
   GpuDescription described = base;
   apply_identity(folder, options.name.empty() ? base.config.chip.name : options.name, described);
   check_name(options, base, described);
@@ -169,17 +204,20 @@ int calibrate(const CalibrateOptions& options) {
     kernels = read_measured(options.kernels, described.config.chip.name);
   }
   const MicrobenchData data = read_microbench(folder, described.config);
+  warn_of_unknown_series(data);
   OutputSet outputs;
   const auto out = outputs.open(options.out, "--out");
   const GpuConfig before = described.config;
   const Derivation derived = derive_parameters(data, described);
   check_measured(described.config, derived, folder);
+  check_usable(options, data, derived, folder);
+  say_what_is_read(options, folder);
   fmt::print("{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
              data.rows.size(), data.product, data.runs.size(), base.config.chip.name);
   print_derived(derived);
   FitRun fits;
   if (!options.no_fit) {
-    Progress progress("calibrate");
+    Progress progress("calibrate", Progress::InLogs::kPlainLines);
     fits =
         fit_parameters(data, described, options.jobs, [&](const std::string& key) { progress.show("fitting " + key); });
     print_fitted(fits);

@@ -12,6 +12,7 @@ namespace strata::app {
 namespace {
 constexpr std::chrono::seconds kQuiet{2};
 constexpr std::chrono::milliseconds kInterval{200};
+constexpr std::chrono::seconds kPlainInterval{10};  ///< of lines in a log
 constexpr const char* kClearLine = "\r\033[K";
 
 /// Of the one line that a terminal has, whoever shows something there.
@@ -19,7 +20,10 @@ std::mutex line_mutex;
 bool line_shown = false;
 }  // namespace
 
-Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(std::string what, InLogs in_logs)
+    : what_(std::move(what)),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      plain_lines_(!terminal_ && in_logs == InLogs::kPlainLines) {}
 
 Progress::~Progress() { clear_progress(); }
 
@@ -43,12 +47,22 @@ void Progress::show(const std::string& text, double done_share) {
 }
 
 void Progress::show(const std::string& text) {
-  if (!terminal_) {
+  if (!terminal_ && !plain_lines_) {
     return;
   }
   const std::lock_guard lock(line_mutex);
   const auto now = Clock::now();
-  if (now - start_ < kQuiet || (line_shown && now - last_ < kInterval)) {
+  if (now - start_ < kQuiet) {
+    return;
+  }
+  if (plain_lines_) {
+    if (last_ == start_ || now - last_ >= kPlainInterval) {
+      last_ = now;
+      std::fprintf(stderr, "strata: %s: %s\n", what_.c_str(), text.c_str());
+    }
+    return;
+  }
+  if (line_shown && now - last_ < kInterval) {
     return;
   }
   last_ = now;

@@ -1,4 +1,5 @@
-/// A progress line on stderr: only on a terminal, only for what takes longer than two seconds.
+/// Progress on stderr, only for what takes longer than two seconds: one line that is written over on a terminal;
+/// elsewhere nothing, or a plain line every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,8 @@ void clear_progress();
 /// May be called from several threads.
 class Progress {
  public:
-  explicit Progress(std::string what);
+  enum class InLogs { kNothing, kPlainLines };
+  explicit Progress(std::string what, InLogs in_logs = InLogs::kNothing);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,6 +28,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   std::string what_;
   bool terminal_;
+  bool plain_lines_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };

@@ -6,6 +6,7 @@
 
 #include "sim/app/command.hpp"
 #include "sim/app/microbench/compare.hpp"
+#include "sim/app/microbench/unknown_rows.hpp"
 #include "sim/app/progress.hpp"
 #include "sim/app/report_outputs.hpp"
 #include "sim/app/warning.hpp"
@@ -34,8 +35,9 @@ void warn_of_odd_rows(const MicrobenchComparison& comparison) {
 int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfig& gpu) {
   const std::string folder = microbench_folder(options.data, gpu.chip.name);
   const MicrobenchData data = read_microbench(folder, gpu);
+  warn_of_unknown_series(data);
   ReportOutputs outputs(options.json, options.html);
-  Progress progress("validate");
+  Progress progress("validate", Progress::InLogs::kPlainLines);
   MicrobenchOptions run;
   run.only = options.only;
   run.jobs = options.jobs;

@@ -21,6 +21,7 @@ struct DerivedValue {
 struct Derivation {
   std::vector<DerivedValue> values;
   std::vector<std::string> missing;  ///< "key: the row it needs was not measured"
+  std::vector<std::string> kept;     ///< "key: why no microbenchmark decides it"
 };
 
 /// Reads every directly measured parameter off `data` into the description, with origin "measured".

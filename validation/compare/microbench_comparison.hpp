@@ -26,7 +26,8 @@ struct MicrobenchPointResult {
 struct MicrobenchGroup {
   std::string name;
   std::vector<MicrobenchPointResult> points;
-  std::string known_gap;  ///< why it misses its aim, in words; empty when unknown or when it does not
+  std::string
+      known_gap;  ///< why it misses its aim, in words; empty when none is known for the worst point or when it meets it
   [[nodiscard]] double mean_abs_error() const;
   [[nodiscard]] double bias() const;  ///< mean signed error
   /// The point that is farthest off.
@@ -34,6 +35,7 @@ struct MicrobenchGroup {
   [[nodiscard]] bool meets_aim() const;
 };
 inline constexpr double kMicrobenchAim = 0.05;
+inline constexpr const char* kNoCauseKnown = "no cause known (docs/model/microbenchmarks.md)";
 
 struct MicrobenchComparison {
   std::string gpu;

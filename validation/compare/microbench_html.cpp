@@ -96,10 +96,10 @@ std::string plot_svg(std::vector<MicrobenchCurve> curves) {
 }
 
 std::string group_html(const MicrobenchGroup& group) {
-  std::string out =
-      fmt::format("<h2>{}</h2>\n<p>{} points, mean absolute error {:.1f} %, bias {:+.1f} %{}</p>\n",
-                  html_escaped(group.name), group.points.size(), 100 * group.mean_abs_error(), 100 * group.bias(),
-                  group.meets_aim() || group.known_gap.empty() ? "" : ". " + html_escaped(group.known_gap));
+  std::string out = fmt::format(
+      "<h2>{}</h2>\n<p>{} points, mean absolute error {:.1f} %, bias {:+.1f} %{}</p>\n", html_escaped(group.name),
+      group.points.size(), 100 * group.mean_abs_error(), 100 * group.bias(),
+      group.meets_aim() ? "" : ". " + html_escaped(group.known_gap.empty() ? kNoCauseKnown : group.known_gap));
   // One plot per unit and unit of x.
   std::vector<std::vector<MicrobenchCurve>> plots;
   for (MicrobenchCurve& curve : curves_of(group)) {

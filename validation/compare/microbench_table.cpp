@@ -9,15 +9,14 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
 #include <tuple>
 
 #include "sim/base/error.hpp"
-#include "sim/base/input_file.hpp"
 #include "validation/compare/csv_reader.hpp"
-#include "validation/compare/json_input.hpp"
+#include "validation/compare/microbench_series.hpp"
+#include "validation/compare/microbench_units.hpp"
 
 namespace strata {
 
@@ -25,10 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beyond any GPU so far; what a description may hold is checked there.
-constexpr std::int64_t kMostSms = 4096;
-constexpr std::int64_t kMostL2Bytes = std::int64_t{1} << 40;
-constexpr std::int64_t kMostMhz = 100000;
+constexpr int kMostSms = 4096;  ///< beyond any GPU so far
 
 /// Programs that choose SMs by GPC, and those whose numbers follow from it.
 bool depends_on_gpcs(const std::string& bench) {
@@ -68,60 +64,28 @@ double measured_number(const CsvReader& reader, const CsvRecord& record, std::si
   return value;
 }
 
-/// The units that a program prints; of a program that is not known any.
-struct ProgramUnits {
-  std::string_view bench;
-  std::vector<std::string_view> units;
-};
-
-const std::vector<ProgramUnits>& program_units() {
-  static const std::vector<ProgramUnits> kUnits{
-      {"alu", {"clk", "clk/inst", "clk/inst/SMSP"}},
-      {"barrier", {"clk"}},
-      {"cold_start", {"ns", "clk", "clk/KiB"}},
-      {"cta_ends", {"ns", "sector", "cycle"}},
-      {"dsmem_atomics", {"B/clk/SM", "lane_ops/clk", "clk"}},
-      {"first_touch", {"ns", "sector", "cycle"}},
-      {"hbm", {"GB/s", "ns"}},
-      {"hbm_traffic", {"B asked", "byte", "ns", "sector", "hz"}},
-      {"instruction_fetch", {"clk/inst/SMSP"}},
-      {"issue_slots", {"clk/inst/SMSP"}},
-      {"l2_bandwidth", {"B/clk"}},
-      {"l2_fabric", {"side", "SM", "B/clk"}},
-      {"l2_partition", {"clk", "fraction", "smid"}},
-      {"latency", {"clk"}},
-      {"launch", {"CTA/clk", "ns", "clk", "sector", "cycle"}},
-      {"lrc", {"B/clk/SM", "ns", "sector", "cycle", "request"}},
-      {"mma_sync", {"clk/inst/SMSP", "inst/clk/SMSP"}},
-      {"shared_memory", {"clk/inst/SM", "clk"}},
-      {"tma", {"B/clk", "clk/copy/SM", "clk/copy", "clk", "B/clk/SM"}},
-      {"tma_edges", {"clk", "ns", "sector", "request", "cycle"}},
-      {"topology", {"index", "SM", "fraction", "clusters", "clk"}},
-      {"wgmma", {"clk/inst/SM", "B/clk"}},
-  };
-  return kUnits;
-}
-
-/// A number in another unit than the program's would be compared as if it were in this one.
-void check_unit(const CsvReader& reader, const CsvRecord& record, std::size_t bench, std::size_t unit) {
-  const auto& all = program_units();
-  const auto known =
-      std::find_if(all.begin(), all.end(), [&](const ProgramUnits& p) { return p.bench == record.cells[bench]; });
-  if (known != all.end() &&
-      std::find(known->units.begin(), known->units.end(), record.cells[unit]) == known->units.end()) {
-    throw InputError(Diagnostic{
-        reader.path(), record.line, 0, reader.header()[unit],
-        fmt::format("'{}': {} measures in {}", record.cells[unit], known->bench, fmt::join(known->units, ", "))});
+/// A number in another unit than the program's would be compared as if it were in this one; one that no GPU can give
+/// would be taken for the median.
+double value_in_unit(const CsvReader& reader, const CsvRecord& record, std::size_t column, const MicrobenchRow& row) {
+  const double value = measured_number(reader, record, column, row.series);
+  if (const double most = most_of_unit(row.unit); std::abs(value) > most) {
+    throw InputError(
+        Diagnostic{reader.path(), record.line, 0, reader.header()[column],
+                   fmt::format("'{}' {}: expected {} at most {:g}", record.cells[column], row.unit,
+                               row.series.ends_with("_to_next_start") ? "a number of" : "a number from 0,", most)});
   }
+  return value;
 }
 
 /// Programs that do not time print 1.
 double clock_of(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
   constexpr double kHighest = 10000;
   const double mhz = finite_number(reader, record, column);
-  if (mhz < 1 || mhz > kHighest) {
+  constexpr double kLowest = 100;  // a last cell that was cut short lies below
+  if (mhz != 1 && !(mhz >= kLowest && mhz <= kHighest)) {
     throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[column],
-                                fmt::format("'{}': expected 1 to {} MHz", record.cells[column], kHighest)});
+                                fmt::format("'{}': expected {} to {} MHz, or 1 where nothing is timed",
+                                            record.cells[column], kLowest, kHighest)});
   }
   return mhz;
 }
@@ -190,9 +154,12 @@ void read_file(const fs::path& path, Run& run) {
                                   fmt::format("'{}': expected a size or count below 2^32", record.cells[x])});
     }
     row.x_unit = record.cells[x_unit];
-    row.value = measured_number(reader, record, value, row.series);
     row.unit = record.cells[unit];
-    check_unit(reader, record, bench, unit);
+    if (const auto expected = unexpected_unit(record.cells[bench], row.unit)) {
+      throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[unit],
+                                  fmt::format("'{}': {}", row.unit, *expected)});
+    }
+    row.value = value_in_unit(reader, record, value, row);
     if (metric) row.metric = record.cells[*metric];
     if (clock) row.sm_clock_mhz = clock_of(reader, record, *clock);
     check_spread(reader, record, row.series);
@@ -212,103 +179,14 @@ void read_file(const fs::path& path, Run& run) {
   }
 }
 
-nlohmann::json origin_json(const fs::path& folder) {
-  const fs::path path = folder / "origin.json";
-  require_regular_file(path.string());
-  std::ifstream in(path);
-  if (!in) {
-    throw InputError(Diagnostic{path.string(), 0, 0, {}, cannot_be_opened() + "; run_all.sh writes it"});
-  }
-  const auto shallow = [&path](int depth, nlohmann::json::parse_event_t /*event*/, nlohmann::json& /*value*/) {
-    refuse_deep_json(depth, path.string(), {});
-    return true;
-  };
-  const nlohmann::json json = nlohmann::json::parse(in, shallow, false);
-  if (!json.is_object()) {
-    throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
-  }
-  return json;
-}
-
-/// @param json  what the run's origin.json holds
-std::vector<LeftOut> read_left_out(const fs::path& folder, const nlohmann::json& json) {
-  const fs::path path = folder / "origin.json";
+std::vector<LeftOut> left_out_of(const MicrobenchOrigin& origin) {
   std::vector<LeftOut> out;
-  for (const nlohmann::json& entry : json.value("left_out", nlohmann::json::array())) {
-    std::istringstream words(entry.is_string() ? entry.get<std::string>() : std::string());
+  for (const std::string& entry : origin.left_out) {
+    std::istringstream words(entry);
     LeftOut rows;
-    std::string more;
-    if (!(words >> rows.bench >> rows.series >> rows.x) || words >> more) {
-      throw InputError(Diagnostic{path.string(), 0, 0, "left_out",
-                                  fmt::format("expected \"PROGRAM SERIES X\", found {}", shown(entry))});
-    }
+    words >> rows.bench >> rows.series >> rows.x;
     out.push_back(std::move(rows));
   }
-  return out;
-}
-
-MicrobenchOrigin read_origin(const fs::path& folder, const nlohmann::json& json) {
-  const fs::path path = folder / "origin.json";
-  const auto number = [&](const char* key, std::int64_t most) {
-    const auto at = json.find(key);
-    const double value = at != json.end() && at->is_number() ? at->get<double>() : 0;
-    if (!(value >= 1 && value <= static_cast<double>(most) && value == std::floor(value))) {
-      throw InputError(Diagnostic{
-          path.string(), 0, 0, key,
-          fmt::format("{}: expected a whole number from 1 to {}", at == json.end() ? "is missing" : shown(*at), most)});
-    }
-    return static_cast<std::int64_t>(value);
-  };
-  const auto text = [&](const char* key) {
-    const auto at = json.find(key);
-    if (at != json.end() && !at->is_string()) {
-      throw InputError(Diagnostic{path.string(), 0, 0, key, fmt::format("{}: expected text", shown(*at))});
-    }
-    return at != json.end() ? at->get<std::string>() : std::string("unknown");
-  };
-  MicrobenchOrigin origin;
-  origin.gpu = text("gpu");
-  origin.date = text("date_utc");
-  origin.sms = static_cast<int>(number("sms", kMostSms));
-  origin.l2_bytes = number("l2_bytes", kMostL2Bytes);
-  origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz", kMostMhz));
-  origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz", kMostMhz));
-  return origin;
-}
-
-/// Refuses measurements of a chip that differs from the description in what identifies it.
-void check_origin(const fs::path& folder, const MicrobenchOrigin& origin, const GpuConfig& gpu) {
-  const auto compare = [&](const char* key, const char* name, std::int64_t measured, std::int64_t described) {
-    if (measured != described) {
-      throw InputError(Diagnostic{(folder / "origin.json").string(), 0, 0, key,
-                                  fmt::format("was measured on {} with {} {}; {} has {}", origin.gpu, measured, name,
-                                              gpu.chip.name, described)});
-    }
-  };
-  compare("sms", "SMs", origin.sms, gpu.num_sms());
-  compare("l2_bytes", "bytes of L2", origin.l2_bytes, gpu.l2.size_bytes);
-  if (!same_memory_clock(origin.memory_clock_mhz, gpu.clocks.hbm_mhz)) {
-    compare("memory_clock_mhz", "MHz of memory clock", origin.memory_clock_mhz, gpu.clocks.hbm_mhz);
-  }
-}
-
-std::vector<fs::path> run_folders(const std::string& folder) {
-  if (!fs::is_directory(folder)) {
-    throw InputError(Diagnostic{folder, 0, 0, "--data", "is not a folder"});
-  }
-  std::vector<fs::path> out;
-  if (fs::exists(fs::path(folder) / "origin.json")) {
-    return {folder};
-  }
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory()) {
-      out.push_back(entry.path());
-    }
-  }
-  if (out.empty()) {
-    throw InputError(Diagnostic{folder, 0, 0, "--data", "holds no run; run_all.sh leaves one folder per run"});
-  }
-  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -332,6 +210,45 @@ Run read_run(const fs::path& folder) {
   return run;
 }
 
+using PointKey = std::tuple<std::string, std::string, double, std::string, std::string>;
+PointKey key_of(const MicrobenchRow& row) { return {row.bench, row.series, row.x, row.x_unit, row.metric}; }
+
+/// Takes rows away that no program prints, and keeps what is wrong with them: once for each series of a file.
+void leave_out_unknown(Run& run, std::vector<UnknownSeries>& unknown) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::optional<std::size_t>> seen;
+  std::erase_if(run.rows, [&](const MicrobenchRow& row) {
+    const auto [at, fresh] = seen.try_emplace({row.file, row.bench, row.series, row.x_unit});
+    if (fresh) {
+      if (std::optional<Diagnostic> problem = unknown_series(row)) {
+        at->second = unknown.size();
+        unknown.push_back(UnknownSeries{std::move(*problem), 0});
+      }
+    }
+    if (at->second) ++unknown[*at->second].rows;
+    return at->second.has_value();
+  });
+}
+
+/// Counters hold every launch of a program that repeats it, and lrc.cu repeats groups that a GPC is too small for. Any
+/// other point that a run has twice was copied or appended, and its average would be nobody's measurement.
+void refuse_repeated(const Run& run) {
+  constexpr std::size_t kShown = 5;
+  std::map<PointKey, const MicrobenchRow*> seen;
+  std::vector<Diagnostic> repeated;
+  for (const MicrobenchRow& row : run.rows) {
+    if (!row.metric.empty() || row.bench == "lrc") continue;
+    const auto [at, fresh] = seen.try_emplace(key_of(row), &row);
+    if (!fresh && repeated.size() < kShown) {
+      repeated.push_back(
+          Diagnostic{row.file, row.line, 0, "series",
+                     fmt::format("{} {} at {:.10g} {} is measured twice, also in {}:{}; expected one "
+                                 "row in each run",
+                                 row.bench, row.series, row.x, row.x_unit, at->second->file, at->second->line)});
+    }
+  }
+  if (!repeated.empty()) throw InputError(std::move(repeated));
+}
+
 double median(std::vector<double> v) {
   std::sort(v.begin(), v.end());
   const std::size_t n = v.size();
@@ -347,52 +264,37 @@ struct Gathered {
 
 }  // namespace
 
-std::vector<std::string> microbench_runs(const std::string& folder) {
-  std::vector<std::string> out;
-  for (const fs::path& run : run_folders(folder)) {
-    out.push_back(run.string());
-  }
-  return out;
-}
-
-MicrobenchOrigin read_microbench_origin(const std::string& run) { return read_origin(run, origin_json(run)); }
-
-bool same_memory_clock(double one, double other) {
-  constexpr double kSame = 0.05;
-  return std::abs(one / other - 1) <= kSame;
-}
-
 std::vector<MicrobenchRow> read_microbench_run(const std::string& run) { return read_run(run).rows; }
 
 MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) {
   MicrobenchData out;
   std::vector<Run> runs;
-  for (const fs::path& path : run_folders(folder)) {
-    const nlohmann::json stated = origin_json(path);
-    const MicrobenchOrigin origin = read_origin(path, stated);
+  out.runs = microbench_runs(folder);
+  check_same_gpu(out.runs, gpu);
+  for (const std::string& path : out.runs) {
+    const MicrobenchOrigin origin = read_microbench_origin(path);
     check_origin(path, origin, gpu);
     out.product = origin.gpu;
-    out.runs.push_back(path.string());
     runs.push_back(read_run(path));
-    const std::vector<LeftOut> wrong = read_left_out(path, stated);
+    const std::vector<LeftOut> wrong = left_out_of(origin);
     std::erase_if(runs.back().rows, [&](const MicrobenchRow& row) {
       return std::any_of(wrong.begin(), wrong.end(), [&](const LeftOut& rows) { return rows.holds(row); });
     });
+    leave_out_unknown(runs.back(), out.unknown);
+    refuse_repeated(runs.back());
   }
   std::vector<int> described = gpu.topology.gpc_sms;
   std::sort(described.begin(), described.end());
   const auto same_gpcs = [&](const Run& run) { return run.gpc_sms == described; };
   const bool any_same = std::any_of(runs.begin(), runs.end(), same_gpcs);
-  using Key = std::tuple<std::string, std::string, double, std::string, std::string>;
-  std::map<Key, std::size_t> places;
+  std::map<PointKey, std::size_t> places;
   std::vector<Gathered> gathered;
   for (const Run& run : runs) {
     for (const MicrobenchRow& row : run.rows) {
       if (any_same && !same_gpcs(run) && depends_on_gpcs(row.bench)) {
         continue;
       }
-      const auto [at, fresh] =
-          places.try_emplace(Key{row.bench, row.series, row.x, row.x_unit, row.metric}, gathered.size());
+      const auto [at, fresh] = places.try_emplace(key_of(row), gathered.size());
       if (fresh) gathered.push_back(Gathered{row, {}, {}});
       gathered[at->second].values.push_back(row.value);
       gathered[at->second].clocks.push_back(row.sm_clock_mhz);

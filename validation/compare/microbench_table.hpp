@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/error.hpp"
 #include "sim/config/gpu_config.hpp"
+#include "validation/compare/microbench_origin.hpp"
 
 namespace strata {
 
@@ -26,27 +28,19 @@ struct MicrobenchRow {
   int line = 0;
 };
 
-struct MicrobenchData {
-  std::vector<MicrobenchRow> rows;  ///< in the order in which the files list them
-  std::vector<std::string> runs;    ///< folders read
-  std::string product;              ///< as origin.json names the GPU
+/// Rows that no program prints: misspelt more often than new.
+struct UnknownSeries {
+  Diagnostic problem;  ///< of the first of them
+  std::size_t rows = 0;
 };
 
-/// What origin.json of a run states.
-struct MicrobenchOrigin {
-  std::string gpu;
-  std::string date;
-  int sms = 0;
-  std::int64_t l2_bytes = 0;
-  int sm_clock_mhz = 0;
-  int memory_clock_mhz = 0;
+struct MicrobenchData {
+  std::vector<MicrobenchRow> rows;     ///< in the order in which the files list them
+  std::vector<std::string> runs;       ///< folders read
+  std::string product;                 ///< as origin.json names the GPU
+  std::vector<UnknownSeries> unknown;  ///< left out of `rows`, one for each series of a file
 };
-/// Whether two memory clocks (MHz) may be of one product: cards of one differ by up to 5 %.
-[[nodiscard]] bool same_memory_clock(double one, double other);
-/// The runs in `folder`: itself, or the folders in it. Throws InputError when there is none.
-[[nodiscard]] std::vector<std::string> microbench_runs(const std::string& folder);
-/// Throws InputError when origin.json is missing or lacks a fact.
-[[nodiscard]] MicrobenchOrigin read_microbench_origin(const std::string& run);
+
 /// The rows of one run as they are. Throws InputError as read_microbench() does.
 [[nodiscard]] std::vector<MicrobenchRow> read_microbench_run(const std::string& run);
 
@@ -58,8 +52,8 @@ struct MicrobenchOrigin {
 /// Rows that origin.json of a run lists under "left_out" are known to be wrong and are not read.
 ///
 /// Throws InputError, one line for each problem: no such folder, no run in it, no origin.json or one that is broken, a
-/// GPU with other SMs, L2 or memory clock than `gpu`; a file without rows, a missing column, a cell that is no finite
-/// number.
+/// GPU of another architecture or with other SMs, L2 or memory clock than `gpu`, runs of different GPUs; a file without
+/// rows, a missing column, a cell that is no number a GPU can give, a point that a run has twice.
 [[nodiscard]] MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu);
 
 }  // namespace strata

@@ -79,7 +79,7 @@ std::string microbench_text(const MicrobenchComparison& c) {
       const MicrobenchPointResult& worst = g.worst();
       out += fmt::format("  {} ({:.1f} %; worst {} at {}: {:.4g} for {:.4g} {}): {}\n", g.name,
                          kPercent * g.mean_abs_error(), worst.row.series, x_of(worst.row), worst.simulated,
-                         worst.row.value, worst.row.unit, g.known_gap.empty() ? "cause not known" : g.known_gap);
+                         worst.row.value, worst.row.unit, g.known_gap.empty() ? kNoCauseKnown : g.known_gap);
     }
   }
   out += c.not_simulated.empty() ? "" : "\nmeasured, not simulated\n";

@@ -4,14 +4,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <tuple>
 
+#include "sim/app/microbench/known_gaps.hpp"
 #include "sim/app/microbench/point.hpp"
 #include "sim/app/workers.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/shortened.hpp"
 #include "sim/config/gpu_description.hpp"
+#include "sim/config/text.hpp"
 
 namespace strata::app {
 
@@ -39,9 +45,40 @@ double clock_of(const MicrobenchRow& row, const GpuConfig& gpu) {
   return row.sm_clock_mhz < kKnown || row.sm_clock_mhz >= kNoise * most ? most : std::round(row.sm_clock_mhz);
 }
 
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// @param only  in lower case
 bool wanted(const MicrobenchRow& row, const Mapping& mapping, const std::string& only) {
-  return only.empty() || row.bench == only ||
-         (mapping.point && mapping.point->benchmark.find(only) != std::string::npos);
+  return only.empty() || lower(row.bench) == only ||
+         (mapping.point && lower(mapping.point->benchmark).find(only) != std::string::npos);
+}
+
+/// What --only could have meant: programs and microbenchmarks that were measured, the nearest first.
+std::string nearest_to(const std::string& only, const std::set<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::pair<std::size_t, std::string>> by_distance;
+  for (const std::string& name : names) {
+    // A part of a name is meant as often as a whole one: the best window of the asked length counts.
+    const std::string in_lower = lower(name);
+    std::size_t least = edit_distance(only, in_lower);
+    for (std::size_t at = 0; at + only.size() <= in_lower.size(); ++at) {
+      least = std::min(least, edit_distance(only, std::string_view(in_lower).substr(at, only.size())));
+    }
+    by_distance.emplace_back(least, name);
+  }
+  std::sort(by_distance.begin(), by_distance.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.first, a.second.size(), a.second) < std::tuple(b.first, b.second.size(), b.second);
+  });
+  by_distance.resize(std::min(kShown, by_distance.size()));
+  std::string out;
+  for (const auto& [distance, name] : by_distance) {
+    out += fmt::format("{}'{}'", out.empty() ? "" : ", ", name);
+  }
+  return out;
 }
 
 /// A row may ask for a launch that no GPU, or not this one, can run.
@@ -79,7 +116,7 @@ MicrobenchGroup& group_named(MicrobenchComparison& comparison, const std::string
   if (at != comparison.groups.end()) {
     return *at;
   }
-  comparison.groups.push_back(MicrobenchGroup{name, {}, known_gap(name)});
+  comparison.groups.push_back(MicrobenchGroup{name, {}, {}});
   return comparison.groups.back();
 }
 
@@ -95,13 +132,23 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
   std::vector<MappedRow> rows;
   std::vector<Task> tasks;
   std::map<std::string, std::size_t> known;
+  const std::string only = lower(options.only);
+  std::set<std::string> names;
   for (const MicrobenchRow& row : data.rows) {
     Mapping mapping = map_point(row, placement);
-    if (!wanted(row, mapping, options.only)) {
+    if (mapping.point) {
+      names.insert(row.bench);
+      names.insert(mapping.point->benchmark);
+    }
+    if (!wanted(row, mapping, only)) {
       continue;
     }
     if (!mapping.point || row.value == 0) {
-      ++out.not_simulated[row.bench + ": " + (mapping.point ? std::string(kNothingMeasured) : mapping.reason)];
+      std::string reason = row.bench + ": " + (mapping.point ? std::string(kNothingMeasured) : mapping.reason);
+      if (mapping.reason.starts_with("an unknown ")) {
+        reason += fmt::format(", {} at {:.10g} ({}:{})", row.series, row.x, row.file, row.line);
+      }
+      ++out.not_simulated[reason];
       continue;
     }
     MappedRow mapped{&row, std::move(*mapping.point), {}};
@@ -119,7 +166,13 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
     throw InputError(
         options.only.empty()
             ? Diagnostic{{}, 0, 0, "--data", "holds no measurement that can be simulated"}
-            : Diagnostic{{}, 0, 0, "--only", fmt::format("no measured microbenchmark matches '{}'", options.only)});
+            : Diagnostic{
+                  {},
+                  0,
+                  0,
+                  "--only",
+                  fmt::format("no measured microbenchmark that can be simulated matches '{}'; the nearest are {}",
+                              shortened(options.only), nearest_to(lower(shortened(options.only)), names))});
   }
   run_all(gpu, tasks, options);
   for (const MappedRow& mapped : rows) {
@@ -132,6 +185,9 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
     result.kind = mapped.point.kind;
     result.simulated = mapped.point.value(runs);
     group_named(out, mapped.point.benchmark).points.push_back(std::move(result));
+  }
+  for (MicrobenchGroup& group : out.groups) {
+    group.known_gap = known_gap(group, gpu);
   }
   return out;
 }

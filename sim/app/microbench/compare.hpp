@@ -26,7 +26,4 @@ inline constexpr std::string_view kNothingMeasured = "nothing measured";
 /// microbench beside configs. Throws InputError where there is none.
 [[nodiscard]] std::string microbench_folder(const std::string& data, const std::string& gpu_name);
 
-/// Why a microbenchmark misses its aim, where that is known; empty otherwise.
-[[nodiscard]] std::string known_gap(const std::string& benchmark);
-
 }  // namespace strata::app

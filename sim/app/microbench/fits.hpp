@@ -27,6 +27,9 @@ struct FitRun {
   std::vector<std::string> missing;  ///< "key: the rows it needs were not measured"
 };
 
+/// Whether any parameter has the rows that it is fitted to.
+[[nodiscard]] bool can_fit(const MicrobenchData& data);
+
 /// Fits into the description, in an order in which later parameters build on earlier ones. Origins become "fitted", or
 /// "measured" where one point decides the value.
 [[nodiscard]] FitRun fit_parameters(const MicrobenchData& data, GpuDescription& description, int jobs,

@@ -1,103 +1,240 @@
-// Causes of microbenchmarks that miss their aim. Each was found by looking at what the hardware does that the model
-// does not; docs/model has the page of the unit.
+#include "sim/app/microbench/known_gaps.hpp"
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <string_view>
-
-#include "sim/app/microbench/compare.hpp"
+#include <vector>
 
 namespace strata::app {
 
 namespace {
 
+/// Which way the model misses: the same loop too fast or too slow, whether it is given as a rate or as a time; for
+/// bytes and sectors, more or fewer than counted.
+enum class Miss { kFast, kSlow, kMore, kFewer };
+
 struct Gap {
   std::string_view benchmark;
+  Miss miss = Miss::kFast;
   std::string_view cause;
+  std::string_view part = {};  ///< of the series' name; empty = all
+  double from = 0;             ///< x
+  double to = std::numeric_limits<double>::infinity();
+  std::string_view gpu = {};  ///< its name; empty = every GPU of the architecture
+  std::string_view architecture = "hopper";
 };
 
+constexpr std::string_view kFlushed =
+    "A flush leaves 25 MB of dirty lines in the L2. Hardware writes them back from the first read on; the model lets "
+    "clean lines go first, so its short reads meet no write-back and its reads of 32 MiB and more meet all of them.";
+constexpr std::string_view kFirstCta =
+    "On hardware the first CTA of an SM waits some 600 ns for constants and code after it has read the clock. In the "
+    "model that wait lies before the first stamp.";
+constexpr std::string_view kStoresAwaited =
+    "The last stamp of the trace waits until all stores have arrived; a thread on hardware reads its clock as soon as "
+    "it has handed them over, a few hundred ns earlier.";
+constexpr std::string_view kPrefetch =
+    "Hardware prefetches code up to 64 KiB; a line of 128 B beyond that costs 108 clocks. The model charges a line "
+    "beyond 64 KiB no more than a prefetched one.";
+constexpr std::string_view kTurnaround =
+    "Turning the HBM's bus from reads to writes and back costs more on hardware: mixes of loads and stores reach 82 to "
+    "85 % of the peak there, 88 to 91 % in the model.";
+constexpr std::string_view kL1Footprint =
+    "Near the size of the L1 the share of hits of a set that is read in a circle falls evenly on hardware: 85, 73 and "
+    "50 % at 224, 240 and 256 KiB. In the model the set fits at 224 KiB and misses almost wholly from 240 KiB on.";
+constexpr std::string_view kManyLoads =
+    "The program keeps 9 to 16 loads of each of 1024 threads under way, more than an SM can hold. On hardware waiting "
+    "for a free place costs bandwidth (69 to 92 B/clk are left, 116 with four loads); in the model it costs nothing.";
+constexpr std::string_view kOneSmSet =
+    "A set of 24 to 48 MiB that one SM reads no longer fits the near half of the L2. Hardware delivers an even 84 "
+    "B/clk "
+    "up to 48 MiB; in the model near copies push each other out, so the rate falls from 92 to 76 and all misses at "
+    "48 MiB.";
+constexpr std::string_view kWideAccesses =
+    "Accesses of 16 B a lane by one sub-partition: hardware takes a load of four warps every 5.7 clocks and a store of "
+    "one warp every 12.7 to 14.4, as if registers passed one by one. The model has that limit for stores of several "
+    "warps only (10 clocks) and sees the port's 4 for loads.";
+
 constexpr std::array kGaps{
-    Gap{"mbarrier arrival of another warp",
-        "seen 137 clocks after it at this phase of the waiter's loop, which looks again only now and then; here after "
-        "57. The bytes of copies are seen at once on hardware too"},
-    Gap{"cold reads", "after a flush, dirty lines leave from the first read on; the model lets clean lines go first"},
-    Gap{"streams from HBM, from first to last CTA",
-        "the first 600 ns are constants and code that the first CTA of an SM waits for; the model has them before its "
-        "first stamp"},
-    Gap{"streams from the L2, from first to last CTA",
-        "the first 600 ns are constants and code that the first CTA of an SM waits for; the model has them before its "
-        "first stamp"},
-    Gap{"straight-line code by size",
-        "code is prefetched up to 64 KiB on hardware; a line beyond costs 108 clocks, in the model as many as one that "
-        "was prefetched"},
-    Gap{"code that no cache holds, by size and warps",
-        "code is prefetched up to 64 KiB on hardware; a line beyond costs 108 clocks, in the model as many as one that "
-        "was prefetched"},
-    Gap{"code executed again and again, by size and warps",
-        "four warps and more of a sub-partition fall into step only in part and fetch some lines again; the model's "
-        "share every fetch"},
-    Gap{"issue slots that waiting warps leave empty",
-        "equal warps with chains of equal steps fall into each other's gaps; the model takes their waits for "
-        "independent unless they are multiplications"},
-    Gap{"first touches of lines and pages",
-        "pages that no kernel of the process has touched cost walks of 950 to 1700 clocks on hardware; the model takes "
-        "all memory for touched before"},
-    Gap{"reads of HBM by what is under way",
-        "a line waits 50 ns times r / (1 - r) at load r on hardware, and for refreshes of its bank in 16 % of the "
-        "time; "
-        "the model's channels are busy or free"},
-    Gap{"shares of HBM: ends by size of the CPC",
-        "a bound on a CPC's misses that is sharp here and soft on hardware: 128 KiB per SM lie between"},
-    Gap{"bytes from HBM of repeated reads",
-        "hardware's passes are launches apart; in the trace SMs drift apart and find what others have just read"},
-    Gap{"HBM strided sectors",
-        "two lines of a row that are asked for apart are opened twice on hardware now and then, and at 64 KiB of "
-        "stride the channels are hit unevenly"},
-    Gap{"load latency through L1 by footprint",
-        "three points: the share of hits of a cyclic set falls evenly, 85, 73 and 50 % at 224, 240 and 256 KiB, as if "
-        "sets of a hash filled unevenly; the model's fill and overflow together"},
-    Gap{"mma.sync beside other warps",
-        "the scheduler favours the warp that issues, so FFMA stops only at the turn of its loop; the model serves "
-        "warps in turn"},
-    Gap{"L1 and cp.async instructions by warps",
-        "a warp alone hands over a load with a 64-bit address every 8 clocks, in the model every clock; 16 warps of "
-        "cp.async lose a third of the rate of 8 and of 32 on every card, for which no cause was found"},
-    Gap{"eight copies issued in a row",
-        "of the 399 clocks of a copy by itself some 140 are its thread's, for the expectation and the wait's second "
-        "look; the model has them in the engine, so the last of eight copies ends as much too late"},
-    Gap{"multicast",
-        "small clusters on all SMs at once get less than one cluster alone, at half of the L2's rate and of the GPCs' "
-        "ports; which port multicast replies share is open"},
-    Gap{"L2 read bandwidth by scope, one set in step",
-        "SMs of different TPCs that read in step drift apart on hardware and merge hardly more than those of one TPC; "
-        "the model's keep their distance and merge by four"},
-    Gap{"read bandwidth of one SM and one GPC by footprint",
-        "two of the four cards' groups hold an SM of another GPC, 640 B/clk for 547, which the other two and the model "
-        "agree on; and sets of 28 to 48 MiB that one SM reads come at 84 B/clk, in the model at 92 to 76"},
-    Gap{"read bandwidth of all SMs by footprint",
-        "the knee of private sets is at 44 MiB on hardware and lower under the model's LRU"},
-    Gap{"store bandwidth of all SMs by footprint",
-        "write-back sets in gradually from 36 to 48 MiB, in the model at once; SMs of small CPCs store up to 12 % "
-        "faster than those of large ones, in the model all alike where HBM limits"},
-    Gap{"first reads of what the other side filled",
-        "the compiler has 9 to 16 loads of each of 1024 threads under way, more than an SM keeps; hardware then gets "
-        "69 B/clk where half of the lines cross, the model as much as of near ones: waiting in the queue costs nothing "
-        "there"},
-    Gap{"second reads of what the other side filled",
-        "the compiler has 9 to 16 loads of each of 1024 threads under way, more than an SM keeps; hardware then gets "
-        "92 B/clk, and 116 with 4 loads; in the model waiting in the queue costs nothing, and the port's 107 are left"},
-    Gap{"reads in step: sectors that reach the L2",
-        "merging depends on when neighbours drift apart; the model's SMs keep their distance exactly"},
-    Gap{"boxes beyond their tensor by many SMs",
-        "each tensor has its own slices for rows beyond it, the model one set for all; boxes that lie outside whole "
-        "cost less than those with a row inside; and what ends beyond the columns does not merge where many SMs read "
-        "it"},
+    Gap{"mbarrier arrival of another warp", Miss::kFast,
+        "The waiting warp looks at its barrier only now and then, and at the phase of this program its look comes 137 "
+        "clocks after the arrival. The model wakes it after 57."},
+    Gap{"cold reads", Miss::kFast, kFlushed, "", 0, 16384},
+    Gap{"cold reads", Miss::kSlow, kFlushed, "", 32768},
+    Gap{"streams from HBM, from first to last CTA", Miss::kFast, kFirstCta, "read_clean"},
+    Gap{"streams from HBM, from first to last CTA", Miss::kFast, kFlushed, "_dirty", 0, 16384},
+    Gap{"streams from HBM, from first to last CTA", Miss::kSlow, kFlushed, "read_dirty", 32768},
+    Gap{"streams from HBM, from first to last CTA", Miss::kSlow, kStoresAwaited, "copy_"},
+    Gap{"streams from the L2, from first to last CTA", Miss::kFast, kFirstCta, "read_resident"},
+    Gap{"streams from the L2, from first to last CTA", Miss::kSlow, kStoresAwaited, "copy_resident"},
+    Gap{"streams from the L2, from first to last CTA", Miss::kSlow,
+        "The trace warms the L2 in the same launch, so its CTAs begin the timed pass at different times and the span "
+        "from first start to last end holds that spread. On hardware the timed pass is a launch of its own.",
+        "_resident_duration"},
+    Gap{"straight-line code by size", Miss::kFast, kPrefetch, "", 65},
+    Gap{"code that no cache holds, by size and warps", Miss::kFast, kPrefetch, "", 65},
+    Gap{"code executed again and again, by size and warps", Miss::kFast,
+        "Warps of a sub-partition that run the same code fall into step only in part on hardware, and fetch some lines "
+        "again. In the model they share every fetch."},
+    Gap{"issue slots that waiting warps leave empty", Miss::kSlow,
+        "Equal warps with equal chains settle into each other's gaps on hardware. The model takes their waits for "
+        "independent, so that some gaps stay empty."},
+    Gap{"first touches of lines and pages", Miss::kFast,
+        "Pages that no kernel of the process has touched cost an address walk of 950 to 1700 clocks on hardware. The "
+        "model takes all memory for touched before."},
+    Gap{.benchmark = "reads of HBM by what is under way",
+        .miss = Miss::kFast,
+        .cause =
+            "With r of the HBM's bandwidth in use, a line waits 50 ns times r / (1 - r) on hardware, and in 16 % of "
+            "the time for a refresh of its bank. In the model a channel is either busy or free, so half-used HBM "
+            "answers at once.",
+        .gpu = "h200-sxm-141gb"},
+    Gap{"shares of HBM: ends by size of the CPC", Miss::kFast,
+        "A bound on the misses of a CPC sets in gradually on hardware, between 64 and 128 KiB per SM; in the model at "
+        "one sharp point, so SMs of small CPCs end too early at 96 KiB."},
+    Gap{"bytes from HBM of repeated reads", Miss::kMore,
+        "Sets of 32 to 40 MiB nearly fill the L2. On hardware the next pass still finds most of them; in the model, "
+        "which evicts the least recently used line of a set, it has lost more.",
+        "", 30, 44},
+    Gap{"HBM read and write mixes", Miss::kFast, kTurnaround},
+    Gap{"HBM streams by size", Miss::kFast, kTurnaround, "r1w"},
+    Gap{"HBM strided sectors", Miss::kFast,
+        "Two lines of one DRAM row that are asked for apart open the row twice on hardware now and then (strides of "
+        "128 B), and at a stride of 64 KiB some channels get more of the lines than others. In the model rows open "
+        "once "
+        "and channels are hit evenly."},
+    Gap{"load latency through L1 by footprint", Miss::kFast, kL1Footprint, "", 224, 232},
+    Gap{"load latency through L1 by footprint", Miss::kSlow, kL1Footprint, "", 240, 256},
+    Gap{"mma.sync beside other warps", Miss::kFast,
+        "On hardware the warp that has just issued goes first again, so a partner that can issue every clock (FFMA, "
+        "IADD3) gives way only at the turn of its loop, and an mma takes 17 to 52 clocks. The model serves warps in "
+        "turn: 8 to 18."},
+    Gap{"mma.sync beside other warps", Miss::kSlow,
+        "LOP3 and IMAD issue every second clock only, and chains of two or three wait for themselves: on hardware the "
+        "mma takes the slots that they leave and needs 6 to 10 clocks. The model makes it wait its turn as beside "
+        "IADD3: 8 to 13."},
+    Gap{"L1 and cp.async instructions by warps", Miss::kFast,
+        "One warp alone hands over a load with a 64-bit address every 8 clocks on hardware. In the model it does so as "
+        "fast as it issues.",
+        "ldg32", 1, 2},
+    Gap{"eight copies issued in a row", Miss::kSlow,
+        "A copy by itself takes 399 clocks, of which the thread that issues it and waits needs some 140. The model has "
+        "these in the copy engine, so the last of eight copies ends about that much too late."},
+    Gap{"multicast", Miss::kFast,
+        "When all SMs multicast at once, clusters of 1 to 4 get 27 to 51 B/clk for each SM on hardware, though L2 and "
+        "GPC ports have room for twice that. The replies share some port that the model does not have; which one is "
+        "open.",
+        "_all"},
+    Gap{"L2 read bandwidth by scope, one set in step", Miss::kFast,
+        "SMs of different TPCs that read one set in step drift apart on hardware, so few of their requests merge. In "
+        "the model they keep their distance, and four requests merge into one."},
+    Gap{.benchmark = "read bandwidth of one SM and one GPC by footprint",
+        .miss = Miss::kSlow,
+        .cause = "On two of the four cards the program's first GPC holds an SM of another GPC and reads 612 B/clk; "
+                 "the median lies between those and the 547 of a true GPC, which the model gives too.",
+        .part = "gpc_footprint",
+        .gpu = "h100-sxm5-80gb"},
+    Gap{.benchmark = "read bandwidth of one SM and one GPC by footprint",
+        .miss = Miss::kSlow,
+        .cause =
+            "On one of the two cards the program's first GPC holds SMs of another GPC and reads 825 B/clk; the median "
+            "lies between that and the 638 of a true GPC, which the model gives too.",
+        .part = "gpc_footprint",
+        .gpu = "h200-sxm-141gb"},
+    Gap{"read bandwidth of one SM and one GPC by footprint", Miss::kSlow, kOneSmSet, "sm_footprint", 24576, 49152,
+        "h100-sxm5-80gb"},
+    Gap{"read bandwidth of one SM and one GPC by footprint", Miss::kFast, kOneSmSet, "sm_footprint", 24576, 49152,
+        "h100-sxm5-80gb"},
+    Gap{"read bandwidth of all SMs by footprint", Miss::kSlow,
+        "Private sets of all SMs stay in the L2 up to 44 MiB on hardware. In the model, which evicts the least "
+        "recently "
+        "used line of a set, they begin to miss at 36 to 40 MiB.",
+        "private_", 36, 64},
+    Gap{"store bandwidth of all SMs by footprint", Miss::kFast,
+        "Write-back sets in gradually on hardware, from 36 to 48 MiB; in the model all at once where the dirty share "
+        "of "
+        "the L2 is full.",
+        "", 36, 47},
+    Gap{"store bandwidth of all SMs by footprint", Miss::kSlow,
+        "Where HBM limits, SMs of small CPCs store up to 12 % faster than those of large ones on hardware, which the "
+        "sum of the SMs' own rates shows. In the model all get the same.",
+        "_sum_of_rates"},
+    Gap{"first reads of what the other side filled", Miss::kFast, kManyLoads},
+    Gap{"second reads of what the other side filled", Miss::kFast, kManyLoads},
+    Gap{"reads in step: sectors that reach the L2", Miss::kFewer,
+        "Requests of neighbouring SMs merge while the first of them is under way, so it depends on how far the SMs "
+        "have drifted apart. The model's SMs keep their distance exactly and merge too often."},
+    Gap{"boxes beyond their tensor by many SMs", Miss::kSlow,
+        "On hardware each tensor has its own 16 slices for rows outside it, and boxes that lie outside whole cost less "
+        "than those with a row inside. In the model all tensors share one set of slices."},
+    Gap{"boxes beyond their tensor by many SMs", Miss::kFast,
+        "Rows that end beyond the tensor's columns do not merge on hardware when many SMs read them: 590 to 1512 "
+        "clocks. In the model they merge as whole rows do, in 416 to 549.",
+        "_columns_"},
+    Gap{"shared-memory instructions by sub-partitions", Miss::kFast, kWideAccesses},
 };
+
+bool is_rate(const std::string& unit) {
+  return unit.find("/clk") != std::string::npos || unit == "GB/s";  // clk/inst and the like are times
+}
+
+Miss miss_of(const MicrobenchPointResult& p) {
+  const bool above = p.error() > 0;
+  if (p.kind == PointKind::kTraffic) return above ? Miss::kMore : Miss::kFewer;
+  return above == is_rate(p.row.unit) ? Miss::kFast : Miss::kSlow;
+}
+
+bool explains(const Gap& gap, const MicrobenchPointResult& p) {
+  return gap.miss == miss_of(p) && p.row.series.find(gap.part) != std::string::npos && p.row.x >= gap.from &&
+         p.row.x <= gap.to;
+}
+
+bool found_on(const Gap& gap, const GpuConfig& gpu) {
+  return gap.architecture == gpu.chip.architecture && (gap.gpu.empty() || gap.gpu == gpu.chip.name);
+}
 
 }  // namespace
 
-std::string known_gap(const std::string& benchmark) {
-  const auto* at = std::find_if(kGaps.begin(), kGaps.end(), [&](const Gap& g) { return g.benchmark == benchmark; });
-  return at == kGaps.end() ? std::string() : std::string(at->cause);
+std::string known_gap(const MicrobenchGroup& group, const GpuConfig& gpu) {
+  if (group.points.empty() || group.meets_aim()) return {};
+  std::vector<const Gap*> gaps;
+  for (const Gap& gap : kGaps) {
+    if (gap.benchmark == group.name && found_on(gap, gpu)) gaps.push_back(&gap);
+  }
+  const MicrobenchPointResult& worst = group.worst();
+  const auto of_worst =
+      std::find_if(gaps.begin(), gaps.end(), [&worst](const Gap* gap) { return explains(*gap, worst); });
+  if (of_worst == gaps.end()) return {};
+  std::rotate(gaps.begin(), of_worst, of_worst + 1);  // the cause of the worst point is told first
+  std::string out;
+  double missed = 0;
+  double explained = 0;
+  std::vector<bool> needed(gaps.size(), false);
+  for (const MicrobenchPointResult& p : group.points) {
+    const double error = std::abs(p.error());
+    if (error <= kMicrobenchAim) continue;
+    missed += error;
+    const auto gap = std::find_if(gaps.begin(), gaps.end(), [&p](const Gap* g) { return explains(*g, p); });
+    if (gap != gaps.end()) {
+      explained += error;
+      needed[static_cast<std::size_t>(gap - gaps.begin())] = true;
+    }
+  }
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const bool told = out.find(gaps[i]->cause) != std::string::npos;
+    if (needed[i] && !told) out += (out.empty() ? "" : " ") + std::string(gaps[i]->cause);
+  }
+  constexpr double kMostOfIt = 0.75;
+  if (explained < kMostOfIt * missed) {
+    out += " Of the other misses no cause is known.";
+  }
+  return out;
+}
+
+bool has_known_gap(const std::string& benchmark) {
+  return std::any_of(kGaps.begin(), kGaps.end(), [&](const Gap& g) { return g.benchmark == benchmark; });
 }
 
 }  // namespace strata::app

@@ -64,6 +64,7 @@ Mapping map_cold_start(const MicrobenchRow& row) {
     if (*unroll > 4) return not_simulated("more than four loads in flight: the compiler keeps four");
     return one_sm(row, *unroll, name.find("_l2_") != std::string::npos);
   }
+  if (starts_with(name, "first_load_")) return not_simulated("single first loads (docs/model/tlb.md)");
   const bool slowest = take_suffix(name, "_slowest_cta");
   if (!slowest && !take_suffix(name, "_duration")) return not_simulated("an unknown series");
   if (take_suffix(name, "_warm_code")) return not_simulated("the same as with cold code, within 2 %");

@@ -39,6 +39,7 @@ constexpr double kMostSetMib = 1 << 17;
 /// The first rule that fits holds. Series without one have an x that nothing is made of, or groups of SMs, which the
 /// description bounds.
 constexpr std::array kRules{
+    Rule{"latency", "shared", 4, kMostRow, 4},
     Rule{"latency", "load_ca", 1, kMostKib, 1},
     Rule{"latency", "load_cg_", 1, kMostSetKib, 1},
     Rule{"latency", "page_2mib", 2, kMostSetMib, 2},

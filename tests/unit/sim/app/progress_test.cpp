@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -11,6 +12,30 @@
 #include "sim/app/warning.hpp"
 
 using namespace strata::app;
+
+TEST_CASE("Progress: where there is no terminal plain lines, few of them, none in the first two seconds",
+          "[progress]") {
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  const int saved = dup(STDERR_FILENO);
+  dup2(fileno(file), STDERR_FILENO);
+  {
+    Progress progress("validate", Progress::InLogs::kPlainLines);
+    Progress silent("run");
+    progress.show("too early");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    progress.show("half of it");
+    progress.show("half of it and one more");
+    silent.show("nothing");
+  }
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  std::rewind(file);
+  std::string text(1024, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  CHECK(text == "strata: validate: half of it\n");
+}
 
 TEST_CASE("Progress: the line is gone from a terminal before anything else is printed", "[progress]") {
   const int master = posix_openpt(O_RDWR | O_NOCTTY);

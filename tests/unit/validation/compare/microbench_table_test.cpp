@@ -91,9 +91,9 @@ TEST_CASE("microbench table: rows that a run lists as left out are not read", "[
       R"({"gpu": "x", "sms": 132, "l2_bytes": 52428800, "max_sm_clock_mhz": 1980, "memory_clock_mhz": 2619, "left_out": )";
   run.write("origin.json", origin + R"(["l2_bandwidth *_private_gpc 16", "l2_bandwidth *_each_gpc 0"]})");
   std::string rows = MeasuredRun::header();
-  for (const char* row : {"bulk_private_gpc,16", "bulk_private_gpc_sum_of_rates,16", "bulk_private_gpc,18",
-                          "bulk_private_each_gpc,0", "bulk_private_each_gpc,1", "tile_shared_gpc,16"}) {
-    rows += std::string("l2_bandwidth,") + row + ",SM,600,B/clk,1,1,7,1980\n";
+  for (const char* row : {"bulk_private_gpc,16,SM", "bulk_private_gpc_sum_of_rates,16,SM", "bulk_private_gpc,18,SM",
+                          "bulk_private_each_gpc,0,gpc", "bulk_private_each_gpc,1,gpc", "tile_shared_gpc,16,SM"}) {
+    rows += std::string("l2_bandwidth,") + row + ",600,B/clk,1,1,7,1980\n";
   }
   run.write("l2_bandwidth.csv", rows);
   const MicrobenchData data = read_microbench(run.path(), h100());
@@ -143,7 +143,8 @@ TEST_CASE("microbench table: clock, spread and repetitions are numbers that can 
     return error_of(run);
   };
   CHECK(error("1,2,7,1980").empty());
-  CHECK(has(error("1,2,7,0"), "latency.csv:2: sm_clock_mhz: '0': expected 1 to 10000 MHz"));
+  CHECK(has(error("1,2,7,0"),
+            "latency.csv:2: sm_clock_mhz: '0': expected 100 to 10000 MHz, or 1 where nothing is timed"));
   CHECK(has(error("1,2,7,1e9"), "sm_clock_mhz: '1e9'"));
   CHECK(has(error("x,2,7,1980"), "min: 'x' is not a finite number"));
   CHECK(has(error("1,x,7,1980"), "max: 'x' is not a finite number"));
@@ -182,4 +183,42 @@ TEST_CASE("microbench table: a unit that the program does not measure in is refu
   CHECK(error("latency,load_ca,32,KiB,30,clk,1,2,7,1980\n").empty());
   CHECK(has(error("latency,load_ca,32,KiB,30,ns,1,2,7,1980\n"), "latency.csv:2: unit: 'ns': latency measures in clk"));
   CHECK(error("brand_new,curve,32,KiB,30,parsec,1,2,7,1980\n").empty());
+}
+
+TEST_CASE("microbench table: a point that a run has twice is refused with both lines, but for launches and lrc",
+          "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_twice");
+  run.write_origin();
+  const std::string row = "latency,shared,4096,B,23,clk,23,23,5,1980\n";
+  run.write("latency.csv", MeasuredRun::header() + row + row);
+  CHECK(has(error_of(run), "latency.csv:3: series: latency shared at 4096 B is measured twice, also in "));
+  CHECK(has(error_of(run), "latency.csv:2"));
+  run.write("latency.csv", MeasuredRun::header() + row);
+  const std::string group = "lrc,ldg_gpc_skew0,8,SM,70,B/clk/SM,70,70,1,1980\n";
+  run.write("lrc.csv", MeasuredRun::header() + group + group);
+  CHECK(read_microbench(run.path(), h100()).rows.size() == 2);
+}
+
+TEST_CASE("microbench table: a number beyond any GPU's names what is plausible", "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_plausible");
+  run.write_origin();
+  run.write("latency.csv", MeasuredRun::header() + "latency,shared,4096,B,1e308,clk,23,23,5,1980\n");
+  CHECK(has(error_of(run), "latency.csv:2: value: '1e308' clk: expected a number from 0, at most 1e+10"));
+}
+
+TEST_CASE("microbench table: series that no program prints are left out and named", "[validation][microbench]") {
+  const MeasuredRun run("microbench_table_unknown");
+  run.write_origin();
+  run.write("latency.csv",
+            MeasuredRun::header() + "latency,shared,4096,B,23,clk,23,23,5,1980\n" +
+                "latency,load_cx,32,KiB,23,clk,23,23,5,1980\nlatency,load_cx,64,KiB,23,clk,23,23,5,1980\n" +
+                "latency,load_ca,32,MiB,23,clk,23,23,5,1980\n");
+  const MicrobenchData data = read_microbench(run.path(), h100());
+  CHECK(data.rows.size() == 1);
+  REQUIRE(data.unknown.size() == 2);
+  CHECK(data.unknown[0].rows == 2);
+  CHECK(data.unknown[0].problem.line == 3);
+  CHECK(data.unknown[0].problem.message == "unknown series 'load_cx' of latency; the nearest is 'load_ca'");
+  CHECK(data.unknown[1].problem.key == "x_unit");
+  CHECK(data.unknown[1].problem.message == "'MiB': latency prints load_ca over KiB");
 }

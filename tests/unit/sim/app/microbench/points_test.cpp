@@ -169,7 +169,7 @@ TEST_CASE("microbench points: rows without a trace are counted with their reason
   CHECK(c.not_simulated.size() == 2);
   data.rows = {row("latency", "shared", 128), row("latency", "foo", 128), row("latency", "load_ca", 32, 0)};
   const MicrobenchComparison odd = compare_microbench(h100(), data, {});
-  CHECK(odd.not_simulated.at("latency: an unknown series") == 1);
+  CHECK(odd.not_simulated.at("latency: an unknown series, foo at 128 (:0)") == 1);
   CHECK(odd.not_simulated.at("latency: nothing measured") == 1);
   MicrobenchOptions nothing;
   nothing.only = "no such thing";
