@@ -68,9 +68,9 @@ Tick Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
   const Stream& stream = ctas_[slot].streams[stream_index];
   collect_lines(op, stream);
   const bool bulk = op.kind == OpKind::kTma;
-  // One request by itself: of several the order among other warps' requests is not known.
+  // One request of one warp: of several the order among other warps' requests is not known.
   const bool pieces = !bulk && op.mem.dir == MemDir::kStore && op.mem.pattern == Pattern::kBox &&
-                      op.mem.lane_pitch > op.mem.lane_bytes && requests_of(op, stream) == 1;
+                      op.mem.lane_pitch > op.mem.lane_bytes && stream.num_warps == 1 && requests_of(op, stream) == 1;
   const std::uint32_t transfer = new_transfer(slot, stream_index, op);
   const Tick now = context().now();
   Tick ready = issued;
