@@ -90,7 +90,9 @@ inline TraceTotals totals_of(const Operation& op, std::uint32_t warps) {
     if (op.mem.dir == MemDir::kLoad) {
       t.delivered_sectors = sectors * static_cast<std::uint64_t>(std::max(1, std::popcount(op.mem.multicast)));
     } else if (op.mem.dir != MemDir::kPrefetch) {
-      t.stored_sectors = sectors;
+      // Words of a sector that requests store one after the other leave as one, unless something comes between.
+      const bool words = op.mem.pattern == Pattern::kBox && op.mem.lane_pitch > op.mem.lane_bytes;
+      t.stored_sectors = words ? sectors * op.mem.lane_bytes / static_cast<std::uint32_t>(op.mem.lane_pitch) : sectors;
     }
   }
   return t;

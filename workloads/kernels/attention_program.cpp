@@ -214,11 +214,13 @@ class AttentionProgramSource final : public TraceSource {
       const std::uint64_t tile = std::uint64_t{v.block} + a.ahead;
       row += (v.phase.own_tiles ? tile * streams_ + v.stream : tile) * v.phase.key_tile;
     }
+    row += std::uint64_t{v.block} * a.block_rows;
     const std::uint64_t limit = keys ? v.place.keys : v.place.rows;
     const std::uint64_t column = v.block * a.block_bytes + v.place.x * a.tile_bytes + v.stream * a.stream_bytes;
     if (row >= limit || (a.row_end != 0 && column >= a.row_end)) return false;
     op.mem.address = a.base + ((keys ? v.place.kv_row : v.place.q_row) + row) * a.pitch + column;
-    op.mem.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(a.rows, limit - row));
+    op.mem.rows =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(a.block_rows != 0 ? a.block_rows : a.rows, limit - row));
     op.mem.row_pitch = static_cast<std::int64_t>(a.pitch);
     op.mem.row_bytes = a.row_bytes;
     if (a.row_end != 0) {

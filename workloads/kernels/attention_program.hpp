@@ -44,6 +44,7 @@ struct AttentionAccess {
   std::uint64_t block_bytes = 0;   ///< further along the row with each block
   std::uint64_t tile_bytes = 0;    ///< further along the row with each CTA of the x axis
   std::uint64_t stream_bytes = 0;  ///< further along the row with each stream; the streams then share the rows
+  std::uint32_t block_rows = 0;    ///< of the stream's rows, those of a block; one block's after another. 0 = all
   bool odd_rows = false;           ///< only every second row, from the second on
 };
 

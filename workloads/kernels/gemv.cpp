@@ -99,11 +99,17 @@ CtaProgram program_of(const GemvConfig& c) {
                 access_step(MemDir::kLoad, x, bits, c.k_contiguous ? 0 : bits / 8, kInFlight, kWarps),
                 compute_step(kOfUnrolled * four_trips(c), kWarps, true, loop_clocks(c))};
   CtaLoop end;
-  end.tile.cols = end.tile.warp_cols = static_cast<std::uint32_t>(of_cta);
-  end.tile.cols_total = c.n;
-  end.tile.col_axis = CtaAxis::kX;
-  end.tile.row_axis = CtaAxis::kNone;
-  end.steps = {finish(c), access_step(MemDir::kStore, y, bits, 0, 1, kWarps)};
+  if (c.k_contiguous) {  // each warp stores its own result: far apart in time, the parts of a sector leave one by one
+    end.tile.rows = kWarps;
+    end.tile.rows_total = c.n;
+    end.tile.warp_cols = 1;
+  } else {
+    end.tile.cols = end.tile.warp_cols = static_cast<std::uint32_t>(of_cta);
+    end.tile.cols_total = c.n;
+    end.tile.col_axis = CtaAxis::kX;
+    end.tile.row_axis = CtaAxis::kNone;
+  }
+  end.steps = {finish(c), access_step(MemDir::kStore, y, bits, c.k_contiguous ? bits / 8 : 0, 1, kWarps)};
   p.loops = {loop, end};
   if (c.k_contiguous) p.groups = kWarps;  // a row each; they never meet
   return p;

@@ -70,18 +70,30 @@ AttentionProgram ladder_mma_program(const LadderAttentionConfig& c) {
   loop.steps.back().after_barrier = true;
   ladder_mma(10, {.mmas = mmas, .ldmatrix = kv_ldmatrix, .groups = kGroups}, loop.steps);
 
-  // Output through the warp's own rows of the Q tile: 4 B stores, 16 B loads, 16 B stores to memory.
+  // Output through the warp's own rows of the Q tile: 4 B stores, 16 B loads. The compiler stores the 16 B to memory as
+  // four words (`st.global.u32`), so that four requests touch the same sectors.
+  constexpr std::uint32_t kWords = 4;
   AttentionPhase after;
   const std::uint32_t staged = tiles * 2 * (d / 8);
-  const std::uint32_t stores = tiles * 16 * row_bytes / 512;
-  AttentionAccess o = q;
-  o.base = at.o;
-  after.steps = {ladder_compute(11, {.insts = ladder_rest(n.epilogue, stores),
+  const std::uint32_t pieces = tiles * 16 * row_bytes / 512;
+  after.steps = {ladder_compute(11, {.insts = ladder_rest(n.epilogue, (1 + kWords) * pieces),
                                      .chain = kEpilogueSteps,
-                                     .read_wavefronts = shuffles + 4 * stores + kLadderOnceWavefronts,
-                                     .write_wavefronts = staged}),
-                 ladder_store(12, stores, stores, o)};
-  p.phases = {before, loop, after};
+                                     .read_wavefronts = shuffles + kLadderOnceWavefronts,
+                                     .write_wavefronts = staged})};
+  AttentionPhase store;
+  store.count = pieces;
+  store.steps = {ladder_shared(12, 1, 4, 0)};
+  for (std::uint32_t word = 0; word < kWords; ++word) {
+    AttentionAccess o = q;
+    o.base = at.o + std::uint64_t{4} * word;
+    o.block_rows = std::max(1U, 512 / row_bytes);
+    o.row_bytes = row_bytes - 4 * (kWords - 1);
+    store.steps.push_back(ladder_store(12, 1, 1, o));
+    store.steps.back().op.mem.lane_bytes = 4;
+    store.steps.back().op.mem.lane_pitch = 4 * kWords;
+    store.steps.back().after_loads = word == 0;
+  }
+  p.phases = {before, loop, after, store};
   return p;
 }
 

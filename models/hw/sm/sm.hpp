@@ -21,6 +21,7 @@
 #include "models/hw/sm/instruction_cache.hpp"
 #include "models/hw/sm/issue_queue.hpp"
 #include "models/hw/sm/occupancy.hpp"
+#include "models/hw/sm/open_stores.hpp"
 #include "models/hw/sm/tokens.hpp"
 #include "models/hw/sm/turn_port.hpp"
 #include "sim/base/prefetch.hpp"
@@ -342,7 +343,10 @@ class Sm {
   /// The same for instructions whose lanes lie apart.
   [[nodiscard]] std::int64_t lanes_path_bytes(const Operation& op, const Stream& stream, bool misses) const;
   // sm_store.cpp
-  void start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  /// @return when the warp may go on
+  Tick start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued);
+  /// Leaves in `lines_` what no open store takes in.
+  void merge_with_open(Tick now);
   /// Lines of the store's requests, `lines_` in all, of which a sector is covered in part: each brings its byte mask.
   [[nodiscard]] std::size_t mask_flits(const Operation& op, const Stream& stream, std::size_t sectors) const;
   /// Stores of `lines_` leave their sectors in L1.
@@ -412,6 +416,7 @@ class Sm {
   Resource mbarriers_;  ///< likewise
   TagArray l1_;
   FixedDivisor l1_sets_;
+  OpenStores open_stores_;
   std::uint32_t mbarriers_declared_ = 0;       ///< one more than the highest slot that the launch uses
   std::uint32_t named_barriers_declared_ = 0;  ///< likewise
 

@@ -414,7 +414,7 @@ Tick Sm::execute(std::uint32_t slot, std::uint32_t stream_index, const Operation
       } else if (op.mem.dir == MemDir::kLoad || op.mem.dir == MemDir::kPrefetch) {
         start_load(slot, stream_index, op, issued);
       } else {
-        start_store(slot, stream_index, op, issued);
+        next = std::max(next, start_store(slot, stream_index, op, issued));
       }
       return next;
     case OpKind::kSetMaxNReg:

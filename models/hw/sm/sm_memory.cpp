@@ -196,6 +196,7 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
       fetched_.clear();
       ++context().transfers[transfer].remaining;
       load_queue_.push(QueuedChunk{chunk, std::max(tags_done, issued) + hit_latency});
+      open_stores_.miss(tags_done);
       chunk = kNoHandle;
     }
   };

@@ -54,10 +54,23 @@ void Sm::keep_stored_lines() {
   }
 }
 
-void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
+void Sm::merge_with_open(Tick now) {
+  std::size_t kept = 0;
+  for (const LineAccess& access : lines_) {
+    if (const std::uint8_t rest = open_stores_.add(access, now); rest != 0) {
+      lines_[kept++] = LineAccess{access.line, rest};
+    }
+  }
+  lines_.resize(kept);
+}
+
+Tick Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
   const Stream& stream = ctas_[slot].streams[stream_index];
   collect_lines(op, stream);
   const bool bulk = op.kind == OpKind::kTma;
+  // One request of one warp: of several the order among other warps' requests is not known.
+  const bool pieces = !bulk && op.mem.dir == MemDir::kStore && op.mem.pattern == Pattern::kBox &&
+                      op.mem.lane_pitch > op.mem.lane_bytes && stream.num_warps == 1 && requests_of(op, stream) == 1;
   const std::uint32_t transfer = new_transfer(slot, stream_index, op);
   const Tick now = context().now();
   Tick ready = issued;
@@ -76,6 +89,17 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
     path_bytes = all_sectors > 0 ? data_path_bytes(op, stream, all_sectors) / all_sectors : 0;
     if (op.mem.dir == MemDir::kStore) {
       keep_stored_lines();
+    }
+  }
+  Tick passed = now;  // a warp's next piece follows when this one is on the data path
+  if (pieces) {
+    passed = smem_read_.reserve(now, path_bytes * all_sectors);
+    ready = std::max(ready, passed);
+    path_bytes = 0;
+    merge_with_open(now);
+    all_sectors = 0;
+    for (const LineAccess& a : lines_) {
+      all_sectors += count_sectors(a.mask);
     }
   }
   Transfer& t = context().transfers[transfer];
@@ -101,15 +125,16 @@ void Sm::start_store(std::uint32_t slot, std::uint32_t stream_index, const Opera
     ++store_chunks_queued_;
   }
   context().counters.add(Counter::kStoredSectors, all_sectors);
-  if (t.remaining == 0) {  // nothing in range
+  if (t.remaining == 0) {  // nothing in range, or all of it in stores that are open
     t.done_at = issued;
     t.counts_in_stream = true;
     ++ctas_[slot].outstanding;
     context().post(issued, EventKind::kTransferDone, index_, transfer);
-    return;
+    return passed;
   }
   ++ctas_[slot].outstanding;  // until the last chunk has left the SM
   pump();
+  return passed;
 }
 
 }  // namespace strata
