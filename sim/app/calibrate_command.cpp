@@ -40,6 +40,26 @@ struct CalibrateOptions {
   int jobs = 1;
 };
 
+/// What the run's origin.json says of the card, where the base description says something else.
+void print_identity(const GpuConfig& base, const GpuConfig& described) {
+  std::string lines;
+  const auto compare = [&lines](const char* key, auto before, auto after, const char* unit) {
+    if (before != after) {
+      lines += fmt::format("  {:<38} {:>10} -> {:<10} {}\n", key, before, after, unit);
+    }
+  };
+  compare("chip.product", base.chip.product, described.chip.product, "");
+  compare("clocks.sm_max_mhz", base.clocks.sm_max_mhz, described.clocks.sm_max_mhz, "MHz");
+  compare("clocks.hbm_mhz", base.clocks.hbm_mhz, described.clocks.hbm_mhz, "MHz");
+  compare("l2.size_bytes", base.l2.size_bytes, described.l2.size_bytes, "B");
+  compare("hbm.size_bytes", base.hbm.size_bytes, described.hbm.size_bytes, "B");
+  compare("topology.gpc_sms", fmt::format("{}", fmt::join(base.topology.gpc_sms, ",")),
+          fmt::format("{}", fmt::join(described.topology.gpc_sms, ",")), "");
+  if (!lines.empty()) {
+    fmt::print("\nof the card, from origin.json and topology.csv\n{}", lines);
+  }
+}
+
 void print_derived(const Derivation& derived) {
   fmt::print("\nmeasured directly\n");
   for (const DerivedValue& v : derived.values) {
@@ -56,7 +76,20 @@ void print_fitted(const FitRun& fits) {
   }
 }
 
-void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescription& d) {
+/// Values that were measured, on the card of the base description, and that nothing here has measured again.
+std::vector<std::string> kept_measurements(const GpuDescription& base, const GpuDescription& described) {
+  std::vector<std::string> out;
+  for (const auto& [key, origin] : base.origins) {
+    const auto now = described.origins.find(key);
+    const bool was_measured = origin.origin == "measured" || origin.origin == "fitted";
+    if (was_measured && now != described.origins.end() && now->second.source == origin.source) {
+      out.push_back(key);
+    }
+  }
+  return out;
+}
+
+void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescription& base, const GpuDescription& d) {
   fmt::print("\nnot measured, kept from the base description\n");
   for (const auto& list : {derived.missing, fits.missing}) {
     for (const std::string& line : list) {
@@ -68,6 +101,10 @@ void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescr
     fmt::print("  {}\n", line);
   }
   fmt::print("  values from literature or inferred: {}\n", fmt::join(unmeasured_keys(d), ", "));
+  const std::vector<std::string> kept = kept_measurements(base, d);
+  if (!kept.empty()) {
+    fmt::print("  values measured on the card of {}: {}\n", base.config.chip.name, fmt::join(kept, ", "));
+  }
 }
 
 void print_microbench(const MicrobenchComparison& before, const MicrobenchComparison& after) {
@@ -111,8 +148,13 @@ void score_both(const CalibrateOptions& options, const MicrobenchData& data, con
   Progress progress("calibrate", Progress::InLogs::kPlainLines);
   MicrobenchOptions run;
   run.jobs = options.jobs;
-  run.progress = [&](std::size_t done, std::size_t of) { progress.show(fmt::format("scored {} of {}", done, of)); };
-  print_microbench(compare_microbench(before, data, run), compare_microbench(after, data, run));
+  const char* pass = "before";
+  run.progress = [&](std::size_t done, std::size_t of) {
+    progress.show(fmt::format("scored {} of {} with the values {}", done, of, pass));
+  };
+  const MicrobenchComparison microbench_before = compare_microbench(before, data, run);
+  pass = "after";
+  print_microbench(microbench_before, compare_microbench(after, data, run));
   if (!file) {
     return;
   }
@@ -120,7 +162,10 @@ void score_both(const CalibrateOptions& options, const MicrobenchData& data, con
   kernels.cycles_only = true;
   kernels.jobs = options.jobs;
   kernels.progress = run.progress;
-  print_kernels(compare_kernels(before, *file, kernels), compare_kernels(after, *file, kernels));
+  pass = "before";
+  const Comparison kernels_before = compare_kernels(before, *file, kernels);
+  pass = "after";
+  print_kernels(kernels_before, compare_kernels(after, *file, kernels));
 }
 
 /// The name must be fit for a file, as in configs/gpus; another GPU's description needs one of its own.
@@ -214,6 +259,7 @@ int calibrate(const CalibrateOptions& options) {
   say_what_is_read(options, folder);
   fmt::print("{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
              data.rows.size(), data.product, data.runs.size(), base.config.chip.name);
+  print_identity(base.config, before);
   print_derived(derived);
   FitRun fits;
   if (!options.no_fit) {
@@ -223,14 +269,16 @@ int calibrate(const CalibrateOptions& options) {
     print_fitted(fits);
   }
   check_measured(described.config, derived, folder);
-  print_missing(derived, fits, described);
-  if (!options.no_score) {
-    score_both(options, data, before, described.config, kernels);
-  }
+  print_missing(derived, fits, base, described);
+  // Before the score, which takes minutes and changes nothing.
   if (out) {
     outputs[*out].write(effective_config(described));
   }
   outputs.commit();
+  if (!options.no_score) {
+    std::fflush(stdout);
+    score_both(options, data, before, described.config, kernels);
+  }
   return kExitDone;
 }
 

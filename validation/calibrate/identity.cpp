@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "sim/base/error.hpp"
@@ -77,6 +78,7 @@ void apply_identity(const std::string& folder, const std::string& name, GpuDescr
   const std::vector<std::string> runs = microbench_runs(folder);
   const MicrobenchOrigin origin = read_microbench_origin(runs.front());
   const std::string source = "origin.json, " + origin.date;
+  const std::string base_name = d.config.chip.name;
   set_value(d, "chip.name", name, "measured", "our name");
   const auto set_fact = [&](const char* key, const std::string& value, const char* kind) {
     try {
@@ -86,9 +88,24 @@ void apply_identity(const std::string& folder, const std::string& name, GpuDescr
     }
   };
   set_fact("chip.product", origin.gpu, "measured");
-  set_fact("clocks.sm_max_mhz", fmt::format("{}", origin.sm_clock_mhz), "datasheet");
-  set_fact("clocks.hbm_mhz", fmt::format("{}", origin.memory_clock_mhz), "datasheet");
-  set_fact("l2.size_bytes", fmt::format("{}", origin.l2_bytes), "datasheet");
+  set_fact("clocks.sm_max_mhz", fmt::format("{}", origin.sm_clock_mhz), "measured");
+  set_fact("clocks.hbm_mhz", fmt::format("{}", origin.memory_clock_mhz), "measured");
+  set_fact("l2.size_bytes", fmt::format("{}", origin.l2_bytes), "measured");
+  // A card may have channels of its stacks disabled, and the driver keeps some of the memory for itself.
+  const HbmConfig& hbm = d.config.hbm;
+  const double stack_bits = hbm.channels_per_stack * hbm.pseudo_channels_per_channel * hbm.pseudo_channel_bits;
+  const auto stacks = static_cast<int>(std::lround(origin.memory_bus_bits / stack_bits));
+  if (stacks > 0 && stacks != hbm.stacks) {
+    throw InputError(Diagnostic{runs.front() + "/origin.json", 0, 0, "memory_bus_bits",
+                                fmt::format("{}: makes {} HBM stacks, the base description {} has {}; expected a base "
+                                            "with {}, whose L2 slices go with them",
+                                            origin.memory_bus_bits, stacks, base_name, hbm.stacks, stacks)});
+  }
+  constexpr double kKeptByDriver = 0.1;
+  const double of_described = static_cast<double>(origin.memory_bytes) / static_cast<double>(hbm.size_bytes);
+  if (origin.memory_bytes > 0 && std::abs(of_described - 1) > kKeptByDriver) {
+    set_fact("hbm.size_bytes", fmt::format("{}", origin.memory_bytes), "measured");
+  }
   const std::vector<MicrobenchRow> rows = choose_card(runs, d.config.topology.gpc_sms);
   if (!rows.empty()) {
     apply_gpcs(folder, origin.sms, rows, d);

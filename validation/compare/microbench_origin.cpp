@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 
 // Beyond any GPU so far; what a description may hold is checked there.
 constexpr std::int64_t kMostSms = 4096;
+constexpr std::int64_t kMostMemoryBytes = std::int64_t{1} << 42;
+constexpr std::int64_t kMostBusBits = 65536;
 constexpr std::int64_t kMostL2Bytes = std::int64_t{1} << 40;
 constexpr std::int64_t kMostMhz = 100000;
 
@@ -226,6 +228,12 @@ MicrobenchOrigin read_microbench_origin(const std::string& run) {
   origin.l2_bytes = number("l2_bytes", kMostL2Bytes);
   origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz", kMostMhz));
   origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz", kMostMhz));
+  if (json.contains("memory_bytes")) {
+    origin.memory_bytes = number("memory_bytes", kMostMemoryBytes);
+  }
+  if (json.contains("memory_bus_bits")) {
+    origin.memory_bus_bits = static_cast<int>(number("memory_bus_bits", kMostBusBits));
+  }
   origin.left_out = left_out_of(run, json);
   const std::string_view by_name = capability_by_name(origin.gpu);
   if (!by_name.empty() && !origin.compute_capability.empty() && by_name != origin.compute_capability) {

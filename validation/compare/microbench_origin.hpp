@@ -17,6 +17,8 @@ struct MicrobenchOrigin {
   std::int64_t l2_bytes = 0;
   int sm_clock_mhz = 0;
   int memory_clock_mhz = 0;
+  std::int64_t memory_bytes = 0;      ///< 0 where the run does not say
+  int memory_bus_bits = 0;            ///< likewise
   std::vector<std::string> left_out;  ///< rows known to be wrong, "PROGRAM SERIES X" each
 };
 

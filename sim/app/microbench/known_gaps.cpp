@@ -86,16 +86,18 @@ constexpr std::array kGaps{
         "model takes all memory for touched before."},
     Gap{.benchmark = "reads of HBM by what is under way",
         .miss = Miss::kFast,
-        .cause =
-            "With r of the HBM's bandwidth in use, a line waits 50 ns times r / (1 - r) on hardware, and in 16 % of "
-            "the time for a refresh of its bank. In the model a channel is either busy or free, so half-used HBM "
-            "answers at once.",
+        .cause = "With r of the HBM's bandwidth in use, a line waits 25 to 30 ns times r / (1 - r) on hardware, and in "
+                 "16 % of "
+                 "the time for a refresh of its bank. In the model a channel is either busy or free, so half-used HBM "
+                 "answers at once.",
         .gpu = "h200-sxm-141gb"},
     Gap{"shares of HBM: ends by size of the CPC", Miss::kFast,
         "A bound on the misses of a CPC sets in gradually on hardware, between 64 and 128 KiB per SM; in the model at "
         "one sharp point, so SMs of small CPCs end too early at 96 KiB."},
     Gap{"bytes from HBM of repeated reads", Miss::kMore,
-        "Sets of 32 to 40 MiB nearly fill the L2. On hardware the next pass still finds most of them; in the model, "
+        "Sets of 32 to 40 MiB nearly fill the L2. On hardware the next pass still finds most of 36 MiB and a third of "
+        "40; "
+        "in the model, "
         "which evicts the least recently used line of a set, it has lost more.",
         "", 30, 44},
     Gap{"HBM read and write mixes", Miss::kFast, kTurnaround},

@@ -148,7 +148,8 @@ TEST_CASE("identity: a run names its GPU, its memory and its GPCs", "[validation
   const MeasuredRun run("identity_test");
   run.write("origin.json",
             "{\"gpu\": \"NVIDIA H100 PCIe\", \"sms\": 36, \"l2_bytes\": 52428800, \"max_sm_clock_mhz\": 1755, "
-            "\"memory_clock_mhz\": 1593, \"date_utc\": \"today\"}");
+            "\"memory_clock_mhz\": 1593, \"memory_bus_bits\": 5120, \"memory_bytes\": 150109880320, \"date_utc\": "
+            "\"today\"}");
   std::string topology = MeasuredRun::header();
   for (int g = 0; g < 2; ++g) topology += "topology,sms_in_gpc," + std::to_string(g) + ",gpc,18,SM,1,1,1,1\n";
   run.write("topology.csv", topology);
@@ -158,9 +159,21 @@ TEST_CASE("identity: a run names its GPU, its memory and its GPCs", "[validation
   CHECK(d.config.chip.product == "NVIDIA H100 PCIe");
   CHECK(d.config.clocks.sm_max_mhz == 1755);
   CHECK(d.config.clocks.hbm_mhz == 1593);
+  CHECK(d.config.hbm.size_bytes == 150109880320);
   CHECK(d.config.topology.gpc_sms == std::vector<int>{18, 18});
   CHECK(d.config.topology.gpc_partition == std::vector<int>{0, 1});
   CHECK(d.origins.at("topology.gpc_partition").origin == "inferred");
   run.write("topology.csv", MeasuredRun::header() + "topology,sms_in_gpc,0,gpc,18,SM,1,1,1,1\n");
   CHECK_THROWS_AS(apply_identity(run.path(), "my-gpu", d), InputError);
+  run.write("topology.csv", topology);
+  run.write("origin.json",
+            "{\"gpu\": \"NVIDIA H100 NVL\", \"sms\": 36, \"l2_bytes\": 52428800, \"max_sm_clock_mhz\": 1755, "
+            "\"memory_clock_mhz\": 2619, \"memory_bus_bits\": 6016, \"date_utc\": \"today\"}");
+  try {
+    apply_identity(run.path(), "my-gpu", d);
+    FAIL("no error");
+  } catch (const InputError& e) {
+    CHECK(e.diagnostics()[0].key == "memory_bus_bits");
+    CHECK(std::string(e.what()).find("makes 6 HBM stacks") != std::string::npos);
+  }
 }
