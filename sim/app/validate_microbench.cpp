@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "sim/app/command.hpp"
@@ -10,6 +11,7 @@
 #include "sim/app/progress.hpp"
 #include "sim/app/report_outputs.hpp"
 #include "sim/app/warning.hpp"
+#include "validation/compare/microbench_origin.hpp"
 
 namespace strata::app {
 
@@ -30,12 +32,28 @@ void warn_of_odd_rows(const MicrobenchComparison& comparison) {
   }
 }
 
+/// Rates of memory go with its clock: a card that runs another one than described is scored beside the point.
+void warn_of_memory_clock(const MicrobenchData& data, const GpuConfig& gpu) {
+  constexpr double kSame = 0.01;
+  for (const std::string& run : data.runs) {
+    const int measured = read_microbench_origin(run).memory_clock_mhz;
+    if (std::abs(measured / static_cast<double>(gpu.clocks.hbm_mhz) - 1) > kSame) {
+      warn(
+          fmt::format("{}: measured with a memory clock of {} MHz, {} describes {} MHz; --set clocks.hbm_mhz={} "
+                      "simulates the measured one",
+                      run, measured, gpu.chip.name, gpu.clocks.hbm_mhz, measured));
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 int validate_microbench(const ValidateMicrobenchOptions& options, const GpuConfig& gpu) {
   const std::string folder = microbench_folder(options.data, gpu.chip.name);
   const MicrobenchData data = read_microbench(folder, gpu);
   warn_of_unknown_series(data);
+  warn_of_memory_clock(data, gpu);
   ReportOutputs outputs(options.json, options.html);
   Progress progress("validate", Progress::InLogs::kPlainLines);
   MicrobenchOptions run;
