@@ -29,7 +29,7 @@ struct DescribeOptions {
 constexpr std::size_t kPageWidth = 120;  ///< where standard output is no terminal
 
 /// What the short words of keys and sources stand for, as far as they occur.
-std::string legend(const GpuDescription& gpu, const std::vector<FieldDescription>& fields) {
+std::string legend(const std::vector<FieldDescription>& fields) {
   std::string out = "A key may lack its unit: l2.size is l2.size_bytes.";
   const auto any = [&fields](const char* text) {
     return std::any_of(fields.begin(), fields.end(),
@@ -37,10 +37,6 @@ std::string legend(const GpuDescription& gpu, const std::vector<FieldDescription
   };
   if (any("[")) {
     out += " Sources in brackets, such as [HUT], are listed in configs/gpus/SOURCES.md.";
-  }
-  if (any("see top") && !gpu.files.empty()) {
-    out += " \"See top\" is the comment at the top of " + gpu.files.front().filename().string() +
-           (gpu.files.size() > 1 ? " or of the file that it extends." : ".");
   }
   return out;
 }
@@ -82,7 +78,7 @@ void print_fields(const GpuDescription& gpu, const std::string& key) {
   for (const FieldDescription& f : fields) {
     print(f, f.meaning + (f.source.empty() ? std::string() : fmt::format(" [{}]", f.source)));
   }
-  fmt::print("\n{}", wrapped(legend(gpu, fields), 0, screen));
+  fmt::print("\n{}", wrapped(legend(fields), 0, screen));
 }
 
 nlohmann::ordered_json fields_json(const GpuDescription& gpu, const std::string& key) {
