@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/config/text.hpp"
@@ -187,7 +188,10 @@ std::vector<std::string> alternatives(std::string_view pattern) {
   std::size_t begin = open + 1;
   for (std::size_t i = open + 1; i <= close; ++i) {
     if ((pattern[i] == ',' && depth == 0) || i == close) {
-      out.push_back(head + std::string(pattern.substr(begin, i - begin)) + tail);
+      std::string one = head;
+      one += pattern.substr(begin, i - begin);
+      one += tail;
+      out.push_back(std::move(one));
       begin = i + 1;
     }
     depth += pattern[i] == '{' ? 1 : pattern[i] == '}' ? -1 : 0;
