@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "sim/app/warning.hpp"
 #include "sim/base/error.hpp"
 #include "sim/config/gpu_description.hpp"
+#include "sim/config/text.hpp"
 
 namespace strata::app {
 
@@ -62,11 +62,6 @@ std::string split_of(const CsvReader& reader, const CsvRecord& record, std::size
   return split;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 /// The innermost folder above `path` that bears the name of a GPU.
 std::string gpu_of_folder(const std::string& path) {
   const std::vector<std::string> known = list_gpus();
@@ -110,7 +105,7 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
   bool any_measured = false;
   while (table.next(launch.job)) {
     const CsvRecord& record = table.record();
-    if (gpu && !record.cells[*gpu].empty() && lower(record.cells[*gpu]) != lower(gpu_name)) {
+    if (gpu && !record.cells[*gpu].empty() && lower_case(record.cells[*gpu]) != lower_case(gpu_name)) {
       ++out.other_gpu;
       continue;
     }

@@ -11,7 +11,6 @@
 #include "sim/app/progress.hpp"
 #include "sim/app/report_outputs.hpp"
 #include "sim/app/warning.hpp"
-#include "validation/compare/microbench_origin.hpp"
 
 namespace strata::app {
 
@@ -35,13 +34,13 @@ void warn_of_odd_rows(const MicrobenchComparison& comparison) {
 /// Rates of memory go with its clock: a card that runs another one than described is scored beside the point.
 void warn_of_memory_clock(const MicrobenchData& data, const GpuConfig& gpu) {
   constexpr double kSame = 0.01;
-  for (const std::string& run : data.runs) {
-    const int measured = read_microbench_origin(run).memory_clock_mhz;
+  for (std::size_t i = 0; i < data.runs.size(); ++i) {
+    const int measured = data.origins[i].memory_clock_mhz;
     if (std::abs(measured / static_cast<double>(gpu.clocks.hbm_mhz) - 1) > kSame) {
       warn(
           fmt::format("{}: measured with a memory clock of {} MHz, {} describes {} MHz; --set clocks.hbm_mhz={} "
                       "simulates the measured one",
-                      run, measured, gpu.chip.name, gpu.clocks.hbm_mhz, measured));
+                      data.runs[i], measured, gpu.chip.name, gpu.clocks.hbm_mhz, measured));
       return;
     }
   }

@@ -38,13 +38,13 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   return best;
 }
 
-namespace {
-
-std::string lower(std::string_view text) {
+std::string lower_case(std::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
   return out;
 }
+
+namespace {
 
 /// How far `name` is from a candidate, or from one that lacks its last word, which is often a unit: sm_max for
 /// sm_max_mhz.
@@ -58,16 +58,16 @@ std::size_t distance_to(std::string_view name, std::string_view candidate) {
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
   // A name cut to a sane length keeps the quadratic cost away from hostile input.
-  const std::string shown = lower(name.substr(0, 200));
+  const std::string shown = lower_case(name.substr(0, 200));
   for (const std::string& candidate : candidates) {
-    if (shown.size() >= 3 && lower(candidate).starts_with(shown)) {
+    if (shown.size() >= 3 && lower_case(candidate).starts_with(shown)) {
       return "; did you mean '" + candidate + "'?";
     }
   }
   const std::string* best = nullptr;
   std::size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = distance_to(shown, lower(candidate));
+    const std::size_t distance = distance_to(shown, lower_case(candidate));
     if (best == nullptr || distance < best_distance) {
       best = &candidate;
       best_distance = distance;

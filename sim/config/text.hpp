@@ -1,4 +1,4 @@
-/// Spelling help for error messages: edit distance and the nearest valid name.
+/// Spelling help for error messages: edit distance, the nearest valid name, and one case for names of any.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace strata {
+
+/// ASCII letters in lower case.
+[[nodiscard]] std::string lower_case(std::string_view text);
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. Cost: O(|a| |b|).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);

@@ -275,6 +275,7 @@ MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) 
     const MicrobenchOrigin origin = read_microbench_origin(path);
     check_origin(path, origin, gpu);
     out.product = origin.gpu;
+    out.origins.push_back(origin);
     runs.push_back(read_run(path));
     const std::vector<LeftOut> wrong = left_out_of(origin);
     std::erase_if(runs.back().rows, [&](const MicrobenchRow& row) {

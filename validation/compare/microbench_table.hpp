@@ -35,10 +35,11 @@ struct UnknownSeries {
 };
 
 struct MicrobenchData {
-  std::vector<MicrobenchRow> rows;     ///< in the order in which the files list them
-  std::vector<std::string> runs;       ///< folders read
-  std::string product;                 ///< as origin.json names the GPU
-  std::vector<UnknownSeries> unknown;  ///< left out of `rows`, one for each series of a file
+  std::vector<MicrobenchRow> rows;        ///< in the order in which the files list them
+  std::vector<std::string> runs;          ///< folders read
+  std::vector<MicrobenchOrigin> origins;  ///< of each run
+  std::string product;                    ///< as origin.json names the GPU
+  std::vector<UnknownSeries> unknown;     ///< left out of `rows`, one for each series of a file
 };
 
 /// The rows of one run as they are. Throws InputError as read_microbench() does.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -45,16 +44,10 @@ double clock_of(const MicrobenchRow& row, const GpuConfig& gpu) {
   return row.sm_clock_mhz < kKnown || row.sm_clock_mhz >= kNoise * most ? most : std::round(row.sm_clock_mhz);
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// @param only  in lower case
 bool wanted(const MicrobenchRow& row, const Mapping& mapping, const std::string& only) {
-  return only.empty() || lower(row.bench) == only ||
-         (mapping.point && lower(mapping.point->benchmark).find(only) != std::string::npos);
+  return only.empty() || lower_case(row.bench) == only ||
+         (mapping.point && lower_case(mapping.point->benchmark).find(only) != std::string::npos);
 }
 
 /// What --only could have meant: programs and microbenchmarks that were measured, the nearest first.
@@ -63,7 +56,7 @@ std::string nearest_to(const std::string& only, const std::set<std::string>& nam
   std::vector<std::pair<std::size_t, std::string>> by_distance;
   for (const std::string& name : names) {
     // A part of a name is meant as often as a whole one: the best window of the asked length counts.
-    const std::string in_lower = lower(name);
+    const std::string in_lower = lower_case(name);
     std::size_t least = edit_distance(only, in_lower);
     for (std::size_t at = 0; at + only.size() <= in_lower.size(); ++at) {
       least = std::min(least, edit_distance(only, std::string_view(in_lower).substr(at, only.size())));
@@ -132,7 +125,7 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
   std::vector<MappedRow> rows;
   std::vector<Task> tasks;
   std::map<std::string, std::size_t> known;
-  const std::string only = lower(options.only);
+  const std::string only = lower_case(options.only);
   std::set<std::string> names;
   for (const MicrobenchRow& row : data.rows) {
     Mapping mapping = map_point(row, placement);
@@ -172,7 +165,7 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
                   0,
                   "--only",
                   fmt::format("no measured microbenchmark that can be simulated matches '{}'; the nearest are {}",
-                              shortened(options.only), nearest_to(lower(shortened(options.only)), names))});
+                              shortened(options.only), nearest_to(lower_case(shortened(options.only)), names))});
   }
   run_all(gpu, tasks, options);
   for (const MappedRow& mapped : rows) {
