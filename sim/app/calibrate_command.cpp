@@ -76,13 +76,17 @@ void print_fitted(const FitRun& fits) {
   }
 }
 
-/// Values that were measured, on the card of the base description, and that nothing here has measured again.
-std::vector<std::string> kept_measurements(const GpuDescription& base, const GpuDescription& described) {
+/// Values that were measured, on the card of the base description, and that nothing here has measured again; without
+/// those of `derived.kept`, which say themselves why.
+std::vector<std::string> kept_measurements(const GpuDescription& base, const GpuDescription& described,
+                                           const Derivation& derived) {
   std::vector<std::string> out;
   for (const auto& [key, origin] : base.origins) {
     const auto now = described.origins.find(key);
     const bool was_measured = origin.origin == "measured" || origin.origin == "fitted";
-    if (was_measured && now != described.origins.end() && now->second.source == origin.source) {
+    const bool said = std::any_of(derived.kept.begin(), derived.kept.end(),
+                                  [&key](const std::string& line) { return line.rfind(key + ":", 0) == 0; });
+    if (was_measured && !said && now != described.origins.end() && now->second.source == origin.source) {
       out.push_back(key);
     }
   }
@@ -101,7 +105,7 @@ void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescr
     fmt::print("  {}\n", line);
   }
   fmt::print("  values from literature or inferred: {}\n", fmt::join(unmeasured_keys(d), ", "));
-  const std::vector<std::string> kept = kept_measurements(base, d);
+  const std::vector<std::string> kept = kept_measurements(base, d, derived);
   if (!kept.empty()) {
     fmt::print("  values measured on the card of {}: {}\n", base.config.chip.name, fmt::join(kept, ", "));
   }
@@ -204,9 +208,9 @@ void check_measured(const GpuConfig& config, const Derivation& derived, const st
   }
 }
 
-/// What would else be known only when all is done: which measurements are taken, and that nothing is kept of the
-/// result.
-void say_what_is_read(const CalibrateOptions& options, const std::string& folder) {
+/// What would else be known only when all is done: which measurements are taken, whether anything is kept of the
+/// result, and under which name.
+void say_what_is_read(const CalibrateOptions& options, const std::string& folder, const std::string& name) {
   std::string notice;
   if (options.data.empty()) {
     notice = fmt::format("reads {}, which comes with the GPU (--data takes another folder)", folder);
@@ -214,6 +218,10 @@ void say_what_is_read(const CalibrateOptions& options, const std::string& folder
   if (options.out.empty()) {
     notice += notice.empty() ? "" : "; ";
     notice += "prints values only: no description is written without --out FILE";
+  } else if (options.name.empty()) {
+    notice += notice.empty() ? "" : "; ";
+    notice += fmt::format(
+        "the description keeps the name {} of the one that comes with strata (--name gives it its own)", name);
   }
   if (!notice.empty()) {
     say("strata: calibrate: " + notice);
@@ -256,7 +264,7 @@ int calibrate(const CalibrateOptions& options) {
   const Derivation derived = derive_parameters(data, described);
   check_measured(described.config, derived, folder);
   check_usable(options, data, derived, folder);
-  say_what_is_read(options, folder);
+  say_what_is_read(options, folder, described.config.chip.name);
   fmt::print("{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
              data.rows.size(), data.product, data.runs.size(), base.config.chip.name);
   print_identity(base.config, before);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "validation/compare/error_stats.hpp"
 #include "validation/compare/microbench_comparison.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr double kPercent = 100;
 constexpr std::size_t kSparkWidth = 16;
+constexpr std::size_t kTextWidth = 118;  ///< of causes, in characters: as wide as the table above them
 
 /// A curve as blocks of eight heights, on a scale from zero or logarithmic where it spans more than a factor of twenty.
 std::string sparkline(const MicrobenchCurve& curve, bool simulated) {
@@ -50,6 +53,28 @@ std::string sparklines(const MicrobenchGroup& group) {
   return fmt::format("{} / {}", sparkline(*longest, false), sparkline(*longest, true));
 }
 
+/// Breaks `text` at spaces into lines of at most kTextWidth characters that begin with `indent`.
+std::string wrapped(std::string_view text, std::string_view indent) {
+  std::string out;
+  std::string line;
+  const auto flush = [&] {
+    out += line.empty() ? std::string() : fmt::format("{}{}\n", indent, line);
+    line.clear();
+  };
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kTextWidth) {
+      flush();
+    }
+    line += line.empty() ? "" : " ";
+    line += word;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  flush();
+  return out;
+}
+
 std::string x_of(const MicrobenchRow& row) { return fmt::format("{:.10g} {}", row.x, row.x_unit); }
 
 }  // namespace
@@ -57,13 +82,17 @@ std::string x_of(const MicrobenchRow& row) { return fmt::format("{:.10g} {}", ro
 std::string microbench_text(const MicrobenchComparison& c) {
   std::string out = fmt::format("{} against {} ({} run(s)): {} microbenchmarks, {} points\n\n", c.gpu, c.product,
                                 c.runs.size(), c.groups.size(), c.num_points());
-  out += fmt::format("{:<52} {:>7} {:>6} {:>8} {:>8} {:>8}  {}\n", "microbenchmark", "kind", "points", "error", "bias",
+  out += fmt::format("{:<52} {:>7} {:>6} {:>8}  {:>8} {:>8}  {}\n", "microbenchmark", "kind", "points", "error", "bias",
                      "worst", "measured / simulated, longest curve");
+  bool some_over = false;
   for (const MicrobenchGroup& g : c.groups) {
     const std::string curves = sparklines(g);
-    out += fmt::format("{:<52} {:>7} {:>6} {:>6.1f} % {:>6} % {:>6} %{}{}\n", g.name, to_string(g.points.front().kind),
-                       g.points.size(), kPercent * g.mean_abs_error(), signed_percent(g.bias(), 1),
-                       signed_percent(g.worst().error(), 0), curves.empty() ? "" : "  ", curves);
+    const bool over = !g.meets_aim();
+    some_over = some_over || over;
+    out +=
+        fmt::format("{:<52} {:>7} {:>6} {:>6.1f} %{} {:>6} % {:>6} %  {}\n", g.name, to_string(g.points.front().kind),
+                    g.points.size(), kPercent * g.mean_abs_error(), over ? '*' : ' ', signed_percent(g.bias(), 1),
+                    signed_percent(g.worst().error(), 0), curves.empty() ? "(no curve of three points)" : curves);
   }
   out += "\nmean absolute error over all points of a kind\n";
   for (const PointKind kind : {PointKind::kLatency, PointKind::kRate, PointKind::kCold, PointKind::kTraffic}) {
@@ -71,15 +100,14 @@ std::string microbench_text(const MicrobenchComparison& c) {
       out += fmt::format("  {:<8} {:>6.1f} %\n", to_string(kind), kPercent * *error);
     }
   }
-  bool some_over = false;
+  out += some_over ? fmt::format("\n* over {:.0f} %, and why\n", kPercent * kMicrobenchAim) : std::string();
   for (const MicrobenchGroup& g : c.groups) {
     if (!g.meets_aim()) {
-      out += some_over ? std::string() : fmt::format("\nover {:.0f} % and why\n", kPercent * kMicrobenchAim);
-      some_over = true;
       const MicrobenchPointResult& worst = g.worst();
-      out += fmt::format("  {} ({:.1f} %; worst {} at {}: {:.4g} for {:.4g} {}): {}\n", g.name,
-                         kPercent * g.mean_abs_error(), worst.row.series, x_of(worst.row), worst.simulated,
-                         worst.row.value, worst.row.unit, g.known_gap.empty() ? kNoCauseKnown : g.known_gap);
+      out +=
+          fmt::format("  {}: {:.1f} %; worst {} at {}: {:.4g} for {:.4g} {}\n", g.name, kPercent * g.mean_abs_error(),
+                      worst.row.series, x_of(worst.row), worst.simulated, worst.row.value, worst.row.unit);
+      out += wrapped(g.known_gap.empty() ? kNoCauseKnown : g.known_gap, "      ");
     }
   }
   out += c.not_simulated.empty() ? "" : "\nmeasured, not simulated\n";
