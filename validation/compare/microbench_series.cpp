@@ -79,6 +79,7 @@ constexpr std::array kSeries{
     Series{"l1_hits", "SHFL/LDG", "ldg32_shfl_#warps"},
     Series{"l1_hits", "each/LDG", "ldg32_lds_shfl_#warps"},
     Series{"l1_hits", "warps/SMSP", "{ldg32,ldg64,ldg128}_#smsps"},
+    Series{"l1_rows", "B", "ldg_2B"},
     Series{"l1_hits", "words", "ldg32_{broadcast,line_apart}_#warps"},
     Series{"l2_bandwidth", "KiB", "{ldg,bulk}_private_{sm,gpc}_footprint{,_sum_of_rates}"},
     Series{"l2_bandwidth", "MiB", "{ldg,bulk,store}_{private,shared,skewed,rotate}_footprint{,_sum_of_rates}"},

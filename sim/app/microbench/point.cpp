@@ -67,6 +67,7 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "first_touch") return map_first_touch(row, placement);
   if (row.bench == "instruction_fetch") return map_instruction_fetch(row);
   if (row.bench == "issue_slots") return map_issue_slots(row);
+  if (row.bench == "l1_rows") return map_l1_rows(row, placement);
   if (row.bench == "first_touch_warm") return not_simulated("launches with warm caches: the model starts cold");
   if (row.bench == "wgmma_overlap") {
     return not_simulated("other warps beside wgmma: the model lets them issue freely (docs/model/tensor.md)");

@@ -67,6 +67,7 @@ struct Mapping {
 
 [[nodiscard]] Mapping map_instruction_fetch(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_issue_slots(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_l1_rows(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_cold_start(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_first_touch(const MicrobenchRow& row, const Placement& placement);
 

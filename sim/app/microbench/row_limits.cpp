@@ -98,6 +98,7 @@ constexpr std::array kRules{
     Rule{"first_touch", "", 1, kMostCtas, 1},
     Rule{"instruction_fetch", "", 1, kMostCodeKib, 1},
     Rule{"issue_slots", "", 1, 8, 1},
+    Rule{"l1_rows", "", 64, 65536, 2},
 };
 
 }  // namespace
