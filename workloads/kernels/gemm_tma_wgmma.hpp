@@ -36,6 +36,11 @@ struct GemmTmaCosts {
   std::uint32_t producer_per_k_tile = 47;
   /// Of these, the ones that stand between a free stage and its second TMA box (the rest are failed polls).
   std::uint32_t producer_issue_slots = 12;
+  /// Steps of dependent instructions from one K tile of the producer to the next: a thread that computes slots and
+  /// coordinates, looks at the stage's barrier and issues two boxes takes 216 clk. Measured on an H200 by instruction
+  /// samples of five nvjet kernels: 155 to 233 clk a K tile, mean 190, in which it does not wait for a stage, and some
+  /// 25 until the look at a free stage's barrier answers (docs/model/nvjet.md).
+  std::uint32_t producer_turn_steps = 54;
   /// Each consumer warp per K tile: full-barrier wait and polls, fence, commit, wait, empty arrive, loop.
   std::uint32_t consumer_per_k_tile = 20;
   /// Each consumer warp per wgmma, in tenths: the instruction and its descriptor arithmetic (3.9).

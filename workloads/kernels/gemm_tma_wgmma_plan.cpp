@@ -144,6 +144,7 @@ void GemmTmaPlan::plan_templates() {
   load_a.mem.space = MemSpace::kGlobal;
   load_a.mem.pattern = Pattern::kBox;
   load_b = load_a;
+  load_a.dependent_latency = config.costs.producer_turn_steps;
   load_a.pc = 1;
   load_a.waits[0].cls = TokenClass::kMbarrier;
   load_a.smem_read_wavefronts = config.costs.producer_barrier_wavefronts;

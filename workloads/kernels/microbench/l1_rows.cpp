@@ -49,8 +49,7 @@ std::unique_ptr<TraceSource> make_l1_rows(const L1RowsConfig& c) {
                           op = hold(wait_scoreboard((tile + 1) * kGroups));
                           return;
                         }
-                        const std::uint64_t row =
-                            ((id.cta % kBlocks * kGroups + group) * kWarps + id.stream) * kRows;
+                        const std::uint64_t row = ((id.cta % kBlocks * kGroups + group) * kWarps + id.stream) * kRows;
                         op = load;
                         op.mem.address = kFirstAddress + row * c.pitch + tile * kRowBytes;
                       }};
