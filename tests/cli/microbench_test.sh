@@ -26,7 +26,7 @@ grep -q 'measured' stdout || fail "the written description has no origin"
 # What is read and that nothing is written is said before it is calculated.
 expect_done calibrate --data runs --no-score
 grep -q 'calibrate: prints values only: no description is written without --out FILE' stderr || fail "no notice: $(cat stderr)"
-expect_done calibrate --data runs --no-score --out my-gpu.yaml
+expect_done calibrate --data runs --no-score --name my-gpu --out my-gpu.yaml
 [[ ! -s stderr ]] || fail "a notice that is not needed: $(cat stderr)"
 
 # From far away, each fit comes back to the shipped value: the formulas are the inverse of the model.
