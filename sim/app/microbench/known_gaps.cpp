@@ -89,8 +89,8 @@ constexpr std::array kGaps{
                  "answers at once.",
         .gpu = "h200-sxm-141gb"},
     Gap{"shares of HBM: ends by size of the CPC", Miss::kFast,
-        "A bound on the misses of a CPC sets in gradually on hardware, between 64 and 128 KiB per SM; in the model at "
-        "one sharp point, so SMs of small CPCs end too early at 96 KiB."},
+        "The program takes the TPCs of a GPC to belong to its CPCs in turn. On the card measured they do not, so its "
+        "SMs of small CPCs are partly those of large ones, which end later."},
     Gap{"bytes from HBM of repeated reads", Miss::kMore,
         "Sets of 32 to 40 MiB nearly fill the L2. On hardware the next pass still finds most of 36 MiB and a third of "
         "40; "
