@@ -240,6 +240,28 @@ void check_usable(const CalibrateOptions& options, const MicrobenchData& data, c
   }
 }
 
+/// Every row that the fits or the score would simulate, before anything is written: a row that is refused only then
+/// would leave a description of data that are no good. Rows without a measurement are left out, with a warning.
+void check_rows(const CalibrateOptions& options, const GpuConfig& gpu, const std::string& folder,
+                MicrobenchData& data) {
+  const CheckedRows checked = check_microbench(gpu, data);
+  if (!checked.zeros.empty()) {
+    const MicrobenchRow& first = checked.zeros.front();
+    warn(fmt::format("{}:{}: value: 0: {}; of {} row{} that hold{} a zero none is used", first.file, first.line,
+                     kNothingMeasured, checked.zeros.size(), checked.zeros.size() == 1 ? "" : "s",
+                     checked.zeros.size() == 1 ? "s" : ""));
+    std::erase_if(data.rows, [&checked](const MicrobenchRow& row) {
+      return std::any_of(checked.zeros.begin(), checked.zeros.end(),
+                         [&row](const MicrobenchRow& zero) { return row.file == zero.file && row.line == zero.line; });
+    });
+  }
+  if (checked.simulated == 0 && !options.no_score) {
+    throw InputError(Diagnostic{folder, 0, 0, "--data",
+                                "holds no measurement that can be simulated, so nothing can be scored; --no-score "
+                                "takes what is measured directly"});
+  }
+}
+
 int calibrate(const CalibrateOptions& options) {
   if (options.no_score && !options.kernels.empty()) {
     throw InputError("--kernels: its launches are scored, which --no-score leaves out; give one of the two");
@@ -256,8 +278,9 @@ int calibrate(const CalibrateOptions& options) {
   if (!options.kernels.empty()) {
     kernels = read_measured(options.kernels, described.config.chip.name);
   }
-  const MicrobenchData data = read_microbench(folder, described.config);
+  MicrobenchData data = read_microbench(folder, described.config);
   warn_of_unknown_series(data);
+  check_rows(options, described.config, folder, data);
   OutputSet outputs;
   const auto out = outputs.open(options.out, "--out");
   const GpuConfig before = described.config;

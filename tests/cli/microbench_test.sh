@@ -26,7 +26,7 @@ grep -q 'measured' stdout || fail "the written description has no origin"
 # What is read and that nothing is written is said before it is calculated.
 expect_done calibrate --data runs --no-score
 grep -q 'calibrate: prints values only: no description is written without --out FILE' stderr || fail "no notice: $(cat stderr)"
-expect_done calibrate --data runs --no-score --out my-gpu.yaml
+expect_done calibrate --data runs --no-score --name my-gpu --out my-gpu.yaml
 [[ ! -s stderr ]] || fail "a notice that is not needed: $(cat stderr)"
 
 # From far away, each fit comes back to the shipped value: the formulas are the inverse of the model.
@@ -42,6 +42,20 @@ for key in tma.latency_cycles tlb.miss_cycles xbar.request_latency_cycles hbm.co
   awk -v a="$shipped" -v b="$found" 'BEGIN { exit !(b > 0.98 * a && b < 1.02 * a) }' ||
     fail "$key is shipped as '$shipped', found as '$found'"
 done
+
+# A row that only the score would refuse leaves no description, with or without the score; zeros are no measurement.
+cp runs/one/latency.csv latency.csv
+awk -F, -v OFS=, 'NR == 2 { $3 = 4097 } 1' latency.csv >runs/one/latency.csv
+for score in "" --no-score; do
+  expect_error 2 "latency.csv:2: x: 4097: shared expects a multiple of 4" calibrate --data runs --no-fit $score --out early.yaml
+  [[ ! -e early.yaml ]] || fail "a description of refused rows is written $score"
+done
+awk -F, -v OFS=, '$2 == "load_ca" && $3 == 32 { $5 = $7 = $8 = 0 } 1' latency.csv >runs/one/latency.csv
+expect_done calibrate --data runs --no-score --out zero.yaml
+grep -q 'warning: runs/one/latency.csv:[0-9]*: value: 0: nothing measured; of 1 row that holds a zero none is used' stderr ||
+  fail "no warning of a zero: $(cat stderr)"
+grep -q 'l1.latency_cycles: latency load_ca was not measured' stdout || fail "a zero is used: $(cat stdout)"
+cp latency.csv runs/one/latency.csv
 
 expect_error 2 "needs --data FILE, or --microbench" validate
 expect_error 2 "nowhere: .*is not a folder" validate --microbench --data nowhere

@@ -272,6 +272,7 @@ void add_one_way(MicrobenchData& data) {
 
 Derivation derive_parameters(const MicrobenchData& measured, GpuDescription& d) {
   MicrobenchData data = measured;
+  std::erase_if(data.rows, [](const MicrobenchRow& row) { return row.value == 0; });  // nothing was measured
   add_remote_latency(data);
   add_reach(data);
   add_empty_slope(data);
