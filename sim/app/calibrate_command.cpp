@@ -67,13 +67,21 @@ void print_derived(const Derivation& derived) {
   }
 }
 
+/// As the description's origins say it: what one point decides is measured, what several do is fitted.
 void print_fitted(const FitRun& fits) {
   clear_progress();
-  fmt::print("\nfitted, each to the microbenchmark that isolates it\n");
-  for (const FittedValue& v : fits.values) {
-    fmt::print("  {:<38} {:>10g} -> {:<10g} error {:.1f} -> {:.1f} %, {} simulations: {}\n", v.key, v.before, v.after,
-               kPercent * v.error_before, kPercent * v.error_after, v.simulations, v.points);
-  }
+  const auto print = [&fits](const char* title, bool solved) {
+    bool titled = false;
+    for (const FittedValue& v : fits.values) {
+      if (v.solved != solved) continue;
+      if (!titled) fmt::print("\n{}\n", title);
+      titled = true;
+      fmt::print("  {:<38} {:>10g} -> {:<10g} error {:.1f} -> {:.1f} %, {} simulations: {}\n", v.key, v.before, v.after,
+                 kPercent * v.error_before, kPercent * v.error_after, v.simulations, v.points);
+    }
+  };
+  print("measured, solved for the one point that isolates it", true);
+  print("fitted, each to the points of a microbenchmark that isolate it", false);
 }
 
 /// Values that were measured, on the card of the base description, and that nothing here has measured again; without
