@@ -97,7 +97,7 @@ grep -q 'runs: --data: nothing in its 0 rows tells a value of the description; o
 [[ ! -e none.yaml ]] || fail "a description of nothing is written"
 # What was cut short or left empty is no measurement.
 awk -F, -v OFS=, 'NR == 2 { $10 = 19 } 1' latency.csv >runs/one/latency.csv
-expect_error 2 "latency.csv:2: sm_clock_mhz: '19': expected 100 to 10000 MHz, or 1" calibrate --data runs --out g.yaml
+expect_error 2 "latency.csv:2: sm_clock_mhz: '19': expected 500 to 2475 MHz on a card of at most 1980, or 1" calibrate --data runs --out g.yaml
 awk -F, -v OFS=, 'NR == 2 { $4 = "" } 1' latency.csv >runs/one/latency.csv
 expect_done validate --microbench --data runs
 grep -q "latency.csv:2: x_unit: '': latency prints shared over B" stderr || fail "no warning of an empty x_unit"

@@ -63,13 +63,16 @@ void apply_gpcs(const std::string& folder, int sms, const std::vector<Microbench
   set_value(d, "topology.gpc_cluster_sms", list, "inferred", "all SMs of a GPC; lone TPCs were not told apart");
   std::vector<int> sides = indexed(rows, "l2_fabric", "side_of_gpc");
   const bool measured = sides.size() == gpcs.size();
+  const std::string dealt =
+      sides.empty() ? std::string("l2_fabric was not measured")
+                    : fmt::format("l2_fabric.csv has side_of_gpc of {} of {} GPCs", sides.size(), gpcs.size());
   if (!measured) {
     sides.resize(gpcs.size());
     for (std::size_t g = 0; g < sides.size(); ++g) sides[g] = static_cast<int>(g % 2);
   }
   set_value(d, "topology.gpc_partition", fmt::format("[{}]", fmt::join(sides, ", ")),
             measured ? "measured" : "inferred",
-            measured ? "l2_fabric.csv, side_of_gpc" : "l2_fabric was not measured; GPCs dealt to the sides in turn");
+            measured ? "l2_fabric.csv, side_of_gpc" : dealt + "; GPCs dealt to the sides in turn");
 }
 
 }  // namespace

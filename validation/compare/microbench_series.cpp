@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/config/text.hpp"
+#include "validation/compare/microbench_units.hpp"
 
 namespace strata {
 
@@ -284,6 +285,7 @@ std::optional<Diagnostic> unknown_series(const MicrobenchRow& row) {
     return problem(row, "bench",
                    fmt::format("unknown program '{}'; the nearest is '{}'", bench, nearest_name(bench, programs)));
   }
+  if (const auto wrong = unknown_metric(row.metric)) return problem(row, "metric", *wrong);
   const std::vector<std::string> names = names_of(bench, row.x_unit);
   const auto named = [&row](const std::string& name) { return is(name, row.series); };
   if (std::any_of(names.begin(), names.end(), named)) return std::nullopt;

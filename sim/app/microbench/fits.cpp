@@ -67,13 +67,13 @@ MicrobenchData points_of(const MicrobenchData& data, const FitRule& rule) {
   MicrobenchData out;
   out.product = data.product;
   out.runs = data.runs;
-  for (const MicrobenchRow& row : data.rows) {
-    const bool wanted = std::any_of(rule.points.begin(), rule.points.end(), [&](const PointName& p) {
-      return p.bench != nullptr && row.bench == p.bench && row.series == p.series && row.x == p.x &&
-             (row.metric.empty() || row.metric == "sm__cycles_elapsed.max");
-    });
-    if (wanted) {
-      out.rows.push_back(row);
+  // In the rule's order, whatever that of the files.
+  for (const PointName& p : rule.points) {
+    for (const MicrobenchRow& row : data.rows) {
+      if (p.bench != nullptr && row.bench == p.bench && row.series == p.series && row.x == p.x &&
+          (row.metric.empty() || row.metric == "sm__cycles_elapsed.max")) {
+        out.rows.push_back(row);
+      }
     }
   }
   return out;
