@@ -275,6 +275,10 @@ std::string program_of(std::string bench) {
 
 }  // namespace
 
+bool known_program(const std::string& bench) {
+  return std::any_of(kSeries.begin(), kSeries.end(), [&](const Series& s) { return s.bench == program_of(bench); });
+}
+
 std::optional<Diagnostic> unknown_series(const MicrobenchRow& row) {
   const std::string bench = program_of(row.bench);
   std::vector<std::string> programs;

@@ -225,7 +225,10 @@ Run read_run(const fs::path& folder, const MicrobenchOrigin& origin) {
   std::vector<LeftOut> wrong = left_out_of(origin);
   std::erase_if(run.rows, [&wrong](const MicrobenchRow& row) { return leaves_out(wrong, row); });
   for (const LeftOut& rows : wrong) {
-    if (!rows.found) {
+    const bool measured = std::any_of(run.rows.begin(), run.rows.end(),
+                                      [&rows](const MicrobenchRow& row) { return row.bench == rows.bench; });
+    // A folder may hold a part of the run's programs.
+    if (!rows.found && (measured || !known_program(rows.bench))) {
       run.odd.push_back(Diagnostic{(folder / "origin.json").string(), 0, 0, "left_out",
                                    fmt::format("'{} {} {}' names no row of the run", rows.bench, rows.series, rows.x)});
     }

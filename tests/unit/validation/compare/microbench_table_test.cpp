@@ -278,12 +278,13 @@ TEST_CASE("microbench table: what leaves out nothing is said", "[validation][mic
   const MeasuredRun run("microbench_table_odd");
   run.write("origin.json",
             R"({"gpu": "x", "sms": 132, "l2_bytes": 52428800, "max_sm_clock_mhz": 1980, "memory_clock_mhz": 2619,)"
-            R"( "left_outs": 1, "left_out": ["latencyy shared *"]})");
+            R"( "left_outs": 1, "left_out": ["latencyy shared *", "latency load_ca 64", "lrc bulk_gpc 2"]})");
   run.write("latency.csv", MeasuredRun::header() + "latency,load_ca,32,KiB,30,clk,30,31,7,1980\n");
   const MicrobenchData data = read_microbench(run.path(), h100());
-  REQUIRE(data.odd.size() == 2);
+  REQUIRE(data.odd.size() == 3);
   CHECK(has(to_string(data.odd[0]), "origin.json: left_outs: unknown key; the nearest is 'left_out'"));
   CHECK(has(to_string(data.odd[1]), "origin.json: left_out: 'latencyy shared *' names no row of the run"));
+  CHECK(has(to_string(data.odd[2]), "origin.json: left_out: 'latency load_ca 64' names no row of the run"));
 }
 
 TEST_CASE("microbench table: a number beyond any GPU's names what is plausible", "[validation][microbench]") {
