@@ -26,8 +26,7 @@ struct MicrobenchPointResult {
 struct MicrobenchGroup {
   std::string name;
   std::vector<MicrobenchPointResult> points;
-  std::string
-      known_gap;  ///< why it misses its aim, in words; empty when none is known for the worst point or when it meets it
+  std::string known_gap;  ///< why it misses its aim, in words; empty when no cause is known or when it meets it
   [[nodiscard]] double mean_abs_error() const;
   [[nodiscard]] double bias() const;  ///< mean signed error
   /// The point that is farthest off.

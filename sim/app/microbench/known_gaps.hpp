@@ -9,7 +9,8 @@
 namespace strata::app {
 
 /// The causes of the points that are more than the aim off: each holds for misses in one direction, on the architecture
-/// (and the GPU, where it is a card's own) that it was found on. Empty where the worst point has none.
+/// (and the GPU, where it is a card's own) that it was found on. Of how many points each is the cause is said, and for
+/// how many none is known. Empty where none is known for any.
 [[nodiscard]] std::string known_gap(const MicrobenchGroup& group, const GpuConfig& gpu);
 
 /// Whether any cause is written down for a microbenchmark, in whatever direction.
