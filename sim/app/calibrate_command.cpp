@@ -324,6 +324,9 @@ int calibrate(const CalibrateOptions& options) {
   std::FILE* report = outputs.uses_stdout() ? stderr : stdout;  // the description alone is what --out - is for
   const GpuConfig before = described.config;
   const Derivation derived = derive_parameters(data, described);
+  for (const Diagnostic& zero : derived.zeros) {
+    warn(to_string(zero));
+  }
   check_measured(described.config, derived, folder);
   check_usable(options, data, derived, folder);
   say_what_is_read(options, folder, described.config.chip.name);

@@ -289,6 +289,10 @@ Derivation derive_parameters(const MicrobenchData& measured, GpuDescription& d) 
     const MicrobenchRow* row = find_row(data, rule.bench, rule.series, rule.x, rule.metric);
     if (row == nullptr) {
       out.missing.push_back(fmt::format("{}: {} {} was not measured", rule.key, rule.bench, measured_as(rule.series)));
+      if (const MicrobenchRow* zero = find_row(measured, rule.bench, rule.series, rule.x, rule.metric)) {
+        out.zeros.push_back(Diagnostic{zero->file, zero->line, 0, "value",
+                                       fmt::format("0: nothing measured, so {} is kept", rule.key)});
+      }
       continue;
     }
     const double before = value_of(d, rule.key);

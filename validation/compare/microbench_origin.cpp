@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -169,11 +170,17 @@ nlohmann::json read_origin_json(const std::string& run) {
     }
     return true;
   };
-  nlohmann::json json = nlohmann::json::parse(in, shallow, false);
-  if (!json.is_object()) {
-    throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  try {
+    nlohmann::json json = nlohmann::json::parse(text, shallow);
+    if (json.is_object()) return json;
+  } catch (const nlohmann::json::exception& e) {
+    const auto* at = dynamic_cast<const nlohmann::json::parse_error*>(&e);
+    const auto read = static_cast<std::ptrdiff_t>(at == nullptr ? 0 : std::min(at->byte, text.size()));
+    const auto line = static_cast<int>(1 + std::count(text.begin(), text.begin() + read, '\n'));
+    throw InputError(Diagnostic{path.string(), at == nullptr ? 0 : line, 0, {}, "is not a JSON object"});
   }
-  return json;
+  throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
 }
 
 /// Throws InputError where an entry is not three words.

@@ -210,10 +210,15 @@ Run read_run(const fs::path& folder, const MicrobenchOrigin& origin) {
   run.folder = folder;
   run.odd = origin.unknown;
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".csv" && entry.path().filename() != "nvidia_smi.csv") {
-      files.push_back(entry.path());
+  std::error_code unreadable;
+  fs::directory_iterator entry(folder, unreadable);
+  for (; !unreadable && entry != fs::directory_iterator(); entry.increment(unreadable)) {
+    if (entry->path().extension() == ".csv" && entry->path().filename() != "nvidia_smi.csv") {
+      files.push_back(entry->path());
     }
+  }
+  if (unreadable) {
+    throw InputError(Diagnostic{folder.string(), 0, 0, "--data", "cannot be read: " + unreadable.message()});
   }
   std::sort(files.begin(), files.end());
   if (files.empty()) {
@@ -235,7 +240,8 @@ Run read_run(const fs::path& folder, const MicrobenchOrigin& origin) {
   }
   check_topology(run.rows, origin);
   for (const MicrobenchRow& row : run.rows) {
-    if (row.bench == "topology" && row.series == "sms_in_gpc") run.gpc_sms.push_back(static_cast<int>(row.value));
+    if (row.bench == "topology" && row.series == "sms_in_gpc" && row.x_unit == "gpc")
+      run.gpc_sms.push_back(static_cast<int>(row.value));
   }
   std::sort(run.gpc_sms.begin(), run.gpc_sms.end());
   return run;

@@ -135,6 +135,8 @@ TEST_CASE("derive: a zero is no measurement", "[validation][calibrate]") {
   data.rows = {row("latency", "shared", 4096, 0), row("wgmma", "bf16_ss_2wg", 8, 0)};
   const Derivation derived = derive_parameters(data, d);
   CHECK(derived.values.empty());
+  REQUIRE(derived.zeros.size() == 2);
+  CHECK(derived.zeros[0].message == "0: nothing measured, so smem.latency_cycles is kept");
   CHECK(d.config.smem.latency_cycles == h100().config.smem.latency_cycles);
 }
 
@@ -224,4 +226,24 @@ TEST_CASE("identity: rows that the run leaves out say nothing of its GPCs; sides
   run.write("origin.json", origin(", \"left_out\": [\"topology sms_in_gpc *\"]"));
   GpuDescription other = h100();
   CHECK_THROWS_WITH(apply_identity(run.path(), "my-gpu", other), Catch::Contains("measure topology too"));
+}
+
+TEST_CASE("identity: what no description can hold is said with its key in origin.json", "[validation][calibrate]") {
+  const MeasuredRun run("identity_keys");
+  const auto error = [&run](const std::string& more) {
+    run.write("origin.json",
+              "{\"gpu\": \"NVIDIA H100\", \"sms\": 132, \"l2_bytes\": 52428800, \"max_sm_clock_mhz\": 1980, "
+              "\"memory_clock_mhz\": 2619, " +
+                  more + "}");
+    run.write("latency.csv", MeasuredRun::header() + "latency,shared,4096,B,23,clk,23,23,5,1980\n");
+    GpuDescription d = h100();
+    try {
+      apply_identity(run.path(), "my-gpu", d);
+    } catch (const InputError& e) {
+      return e.diagnostics().front().key;
+    }
+    return std::string();
+  };
+  CHECK(error("\"memory_bytes\": 1") == "memory_bytes");
+  CHECK(error("\"memory_bus_bits\": 1") == "memory_bus_bits");
 }

@@ -110,6 +110,8 @@ TEST_CASE("microbench table: bad input is one clear line", "[validation][microbe
   CHECK(has(error_of(run), "holds no run"));
   run.write("latency.csv", MeasuredRun::header());
   CHECK(has(error_of(run), "holds no run"));
+  run.write("origin.json", "{\n\"gpu\": \"x\",\n\"sms\"\n}");
+  CHECK(has(error_of(run), "origin.json:4: is not a JSON object"));
   run.write("origin.json", "not JSON");
   CHECK(has(error_of(run), "is not a JSON object"));
   run.write("origin.json", "{\"gpu\": \"x\", \"sms\": \"many\"}");
@@ -251,7 +253,10 @@ TEST_CASE("microbench table: GPCs are numbered without gaps and hold the GPU's S
   CHECK(error(gpc("0", "66") + gpc("1", "66")).empty());
   CHECK(has(error(gpc("0.5", "66")), "topology.csv:2: x: 0.5: sms_in_gpc expects a whole number from 0 to 63"));
   CHECK(has(error(gpc("64", "66")), "topology.csv:2: x: 64: "));
-  CHECK(has(error(gpc("0", "66") + gpc("2", "66")), "topology.csv:3: x: GPC 2 follows GPC 0: "));
+  CHECK(has(error(gpc("0", "66") + gpc("2", "66")),
+            "topology.csv:3: x: 2: sms_in_gpc lists no GPC 1; expected all from 0 on"));
+  CHECK(has(error(gpc("1", "132")), "topology.csv:2: x: 1: sms_in_gpc lists no GPC 0"));
+  CHECK(error("topology,sms_in_gpc,0,smid,66,SM,66,66,1,1\n").empty());  // left out: another unit
   CHECK(has(error(gpc("0", "66")), "topology.csv:2: value: sms_in_gpc lists 66 SMs in 1 GPCs; the GPU has 132"));
   CHECK(has(error(gpc("0", "66") + gpc("1", "66") + member("0", "2")),
             "topology.csv:4: value: gpc_of_sm puts 1 SMs into GPC 2, sms_in_gpc lists 0"));
