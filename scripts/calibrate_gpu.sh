@@ -42,13 +42,13 @@ if [[ ! -f configs/gpus/$base.yaml ]]; then
   base=$file
 fi
 
-counters=()
-if command -v ncu >/dev/null; then
-  counters=(--counters)
-else
+validation/microbench/run_all.sh "$out/run"
+if ! command -v ncu >/dev/null; then
   echo "calibrate_gpu.sh: no ncu: what needs hardware counters is not measured" >&2
+elif ! validation/microbench/run_counters.sh "$out/run" build/microbench; then
+  # As without ncu: the description lists what it was not measured for.
+  echo "calibrate_gpu.sh: counters could not all be read: what needs them is not measured" >&2
 fi
-validation/microbench/run_all.sh "$out/run" "${counters[@]}"
 mkdir -p build
 build_preset release -DSTRATA_BUILD_TESTS=OFF -DSTRATA_BUILD_BENCHMARKS=OFF -- --target strata
 build/release/bin/strata calibrate --gpu "$base" --name "$name" --data "$out/run" --out "$out/$name.yaml" "${extra[@]}"

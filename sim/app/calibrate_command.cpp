@@ -41,7 +41,7 @@ struct CalibrateOptions {
 };
 
 /// What the run's origin.json says of the card, where the base description says something else.
-void print_identity(const GpuConfig& base, const GpuConfig& described) {
+void print_identity(std::FILE* report, const GpuConfig& base, const GpuConfig& described) {
   std::string lines;
   const auto compare = [&lines](const char* key, auto before, auto after, const char* unit) {
     if (before != after) {
@@ -56,28 +56,28 @@ void print_identity(const GpuConfig& base, const GpuConfig& described) {
   compare("topology.gpc_sms", fmt::format("{}", fmt::join(base.topology.gpc_sms, ",")),
           fmt::format("{}", fmt::join(described.topology.gpc_sms, ",")), "");
   if (!lines.empty()) {
-    fmt::print("\nof the card, from origin.json and topology.csv\n{}", lines);
+    fmt::print(report, "\nof the card, from origin.json and topology.csv\n{}", lines);
   }
 }
 
-void print_derived(const Derivation& derived) {
-  fmt::print("\nmeasured directly\n");
+void print_derived(std::FILE* report, const Derivation& derived) {
+  fmt::print(report, "\nmeasured directly\n");
   for (const DerivedValue& v : derived.values) {
-    fmt::print("  {:<38} {:>10g} -> {:<10g} {}\n", v.key, v.before, v.after, v.source);
+    fmt::print(report, "  {:<38} {:>10g} -> {:<10g} {}\n", v.key, v.before, v.after, v.source);
   }
 }
 
 /// As the description's origins say it: what one point decides is measured, what several do is fitted.
-void print_fitted(const FitRun& fits) {
+void print_fitted(std::FILE* report, const FitRun& fits) {
   clear_progress();
-  const auto print = [&fits](const char* title, bool solved) {
+  const auto print = [report, &fits](const char* title, bool solved) {
     bool titled = false;
     for (const FittedValue& v : fits.values) {
       if (v.solved != solved) continue;
-      if (!titled) fmt::print("\n{}\n", title);
+      if (!titled) fmt::print(report, "\n{}\n", title);
       titled = true;
-      fmt::print("  {:<38} {:>10g} -> {:<10g} error {:.1f} -> {:.1f} %, {} simulations: {}\n", v.key, v.before, v.after,
-                 kPercent * v.error_before, kPercent * v.error_after, v.simulations, v.points);
+      fmt::print(report, "  {:<38} {:>10g} -> {:<10g} error {:.1f} -> {:.1f} %, {} simulations: {}\n", v.key, v.before,
+                 v.after, kPercent * v.error_before, kPercent * v.error_after, v.simulations, v.points);
     }
   };
   print("measured, solved for the one point that isolates it", true);
@@ -101,50 +101,52 @@ std::vector<std::string> kept_measurements(const GpuDescription& base, const Gpu
   return out;
 }
 
-void print_missing(const Derivation& derived, const FitRun& fits, const GpuDescription& base, const GpuDescription& d) {
-  fmt::print("\nnot measured, kept from the base description\n");
+void print_missing(std::FILE* report, const Derivation& derived, const FitRun& fits, const GpuDescription& base,
+                   const GpuDescription& d) {
+  fmt::print(report, "\nnot measured, kept from the base description\n");
   for (const auto& list : {derived.missing, fits.missing}) {
     for (const std::string& line : list) {
-      fmt::print("  {}\n", line);
+      fmt::print(report, "  {}\n", line);
     }
   }
-  fmt::print("\nseen, but not decided by a microbenchmark of ours; kept from the base description\n");
+  fmt::print(report, "\nseen, but not decided by a microbenchmark of ours; kept from the base description\n");
   for (const std::string& line : derived.kept) {
-    fmt::print("  {}\n", line);
+    fmt::print(report, "  {}\n", line);
   }
-  fmt::print("  values from literature or inferred: {}\n", fmt::join(unmeasured_keys(d), ", "));
+  fmt::print(report, "  values from literature or inferred: {}\n", fmt::join(unmeasured_keys(d), ", "));
   const std::vector<std::string> kept = kept_measurements(base, d, derived);
   if (!kept.empty()) {
-    fmt::print("  values measured on the card of {}: {}\n", base.config.chip.name, fmt::join(kept, ", "));
+    fmt::print(report, "  values measured on the card of {}: {}\n", base.config.chip.name, fmt::join(kept, ", "));
   }
 }
 
-void print_microbench(const MicrobenchComparison& before, const MicrobenchComparison& after) {
+void print_microbench(std::FILE* report, const MicrobenchComparison& before, const MicrobenchComparison& after) {
   clear_progress();
-  fmt::print("\nmicrobenchmarks (calibration), mean absolute error in %\n  {:<52} {:>6} {:>8} {:>8}\n", "", "points",
-             "before", "after");
+  fmt::print(report, "\nmicrobenchmarks (calibration), mean absolute error in %\n  {:<52} {:>6} {:>8} {:>8}\n", "",
+             "points", "before", "after");
   for (std::size_t i = 0; i < after.groups.size(); ++i) {
-    fmt::print("  {:<52} {:>6} {:>8.1f} {:>8.1f}\n", after.groups[i].name, after.groups[i].points.size(),
+    fmt::print(report, "  {:<52} {:>6} {:>8.1f} {:>8.1f}\n", after.groups[i].name, after.groups[i].points.size(),
                kPercent * before.groups[i].mean_abs_error(), kPercent * after.groups[i].mean_abs_error());
   }
   for (const PointKind kind : {PointKind::kLatency, PointKind::kRate, PointKind::kCold, PointKind::kTraffic}) {
     const auto a = before.mean_abs_error(kind);
     const auto b = after.mean_abs_error(kind);
     if (a && b) {
-      fmt::print("  all points of kind {:<33} {:>6} {:>8.1f} {:>8.1f}\n", to_string(kind), "", kPercent * *a,
+      fmt::print(report, "  all points of kind {:<33} {:>6} {:>8.1f} {:>8.1f}\n", to_string(kind), "", kPercent * *a,
                  kPercent * *b);
     }
   }
 }
 
-void print_kernels(const Comparison& before, const Comparison& after) {
+void print_kernels(std::FILE* report, const Comparison& before, const Comparison& after) {
   clear_progress();
-  fmt::print("\nkernels, mean absolute error of sm_cycles in %; validation rows enter no choice\n");
+  fmt::print(report, "\nkernels, mean absolute error of sm_cycles in %; validation rows enter no choice\n");
   for (std::size_t s = 0; s < after.splits.size(); ++s) {
     const auto line = [&](const std::string& name, const GroupScore& a, const GroupScore& b) {
       if (b.of(Quantity::kSmCycles).n > 0) {
-        fmt::print("  {:<14} {:<30} {:>5} {:>8.1f} {:>8.1f}\n", after.splits[s].name, name, b.of(Quantity::kSmCycles).n,
-                   kPercent * a.of(Quantity::kSmCycles).mean_abs, kPercent * b.of(Quantity::kSmCycles).mean_abs);
+        fmt::print(report, "  {:<14} {:<30} {:>5} {:>8.1f} {:>8.1f}\n", after.splits[s].name, name,
+                   b.of(Quantity::kSmCycles).n, kPercent * a.of(Quantity::kSmCycles).mean_abs,
+                   kPercent * b.of(Quantity::kSmCycles).mean_abs);
       }
     };
     for (std::size_t f = 0; f < after.splits[s].families.size(); ++f) {
@@ -155,7 +157,7 @@ void print_kernels(const Comparison& before, const Comparison& after) {
 }
 
 /// Before and after on the microbenchmarks and, where a file is given, on measured kernels.
-void score_both(const CalibrateOptions& options, const MicrobenchData& data, const GpuConfig& before,
+void score_both(std::FILE* report, const CalibrateOptions& options, const MicrobenchData& data, const GpuConfig& before,
                 const GpuConfig& after, const std::optional<MeasuredFile>& file) {
   Progress progress("calibrate", Progress::InLogs::kPlainLines);
   MicrobenchOptions run;
@@ -166,7 +168,7 @@ void score_both(const CalibrateOptions& options, const MicrobenchData& data, con
   };
   const MicrobenchComparison microbench_before = compare_microbench(before, data, run);
   pass = "after";
-  print_microbench(microbench_before, compare_microbench(after, data, run));
+  print_microbench(report, microbench_before, compare_microbench(after, data, run));
   if (!file) {
     return;
   }
@@ -177,21 +179,48 @@ void score_both(const CalibrateOptions& options, const MicrobenchData& data, con
   pass = "before";
   const Comparison kernels_before = compare_kernels(before, *file, kernels);
   pass = "after";
-  print_kernels(kernels_before, compare_kernels(after, *file, kernels));
+  print_kernels(report, kernels_before, compare_kernels(after, *file, kernels));
 }
 
-/// The name must be fit for a file, as in configs/gpus; another GPU's description needs one of its own.
+/// The name must be fit for a file, as in configs/gpus, and for --gpu.
+void check_spelling(const std::string& name) {
+  constexpr std::size_t kLongest = 100;
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto fits = [&plain](char c) { return plain(c) || c == '-' || c == '.' || c == '_'; };
+  if (!std::all_of(name.begin(), name.end(), fits) || (!name.empty() && !plain(name.front())) ||
+      name.size() > kLongest) {
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "--name",
+                                fmt::format("'{}': expected at most {} letters, digits, '-', '.' and '_', the first "
+                                            "a letter or digit",
+                                            name, kLongest)});
+  }
+}
+
+bool same_hardware(const GpuConfig& a, const GpuConfig& b) {
+  return a.chip.architecture == b.chip.architecture && same_memory_clock(a.clocks.hbm_mhz, b.clocks.hbm_mhz) &&
+         a.l2.size_bytes == b.l2.size_bytes && a.num_sms() == b.num_sms();
+}
+
+/// Another GPU's description needs a name of its own, which no other GPU that comes with strata has.
 void check_name(const CalibrateOptions& options, const GpuDescription& base, const GpuDescription& described) {
-  const auto fits = [](char c) {
-    return (std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '-' || c == '.' || c == '_';
-  };
-  if (!std::all_of(options.name.begin(), options.name.end(), fits)) {
-    throw InputError("--name: '" + options.name + "': expected letters, digits, '-', '.' and '_'");
+  const std::vector<std::string> shipped = list_gpus();
+  if (options.name != base.config.chip.name &&
+      std::find(shipped.begin(), shipped.end(), options.name) != shipped.end() &&
+      !same_hardware(strata::load_gpu(options.name).config, described.config)) {
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "--name",
+                                fmt::format("'{}' comes with strata and has other SMs, L2 or memory than the measured "
+                                            "'{}'; expected another name",
+                                            options.name, described.config.chip.product)});
   }
   const GpuConfig& was = base.config;
   const GpuConfig& is = described.config;
-  const bool other = !same_memory_clock(is.clocks.hbm_mhz, was.clocks.hbm_mhz) ||
-                     is.l2.size_bytes != was.l2.size_bytes || is.num_sms() != was.num_sms();
+  const bool other = !same_hardware(is, was);
   if (options.name.empty() && other) {
     throw InputError(
         fmt::format("--name: the data are of a '{}', whose SMs, L2 or memory clock are not those of {}; expected a "
@@ -248,10 +277,33 @@ void check_usable(const CalibrateOptions& options, const MicrobenchData& data, c
   }
 }
 
+/// Every row that the fits or the score would simulate, before anything is written: a row that is refused only then
+/// would leave a description of data that are no good. Rows without a measurement are left out, with a warning.
+void check_rows(const CalibrateOptions& options, const GpuConfig& gpu, const std::string& folder,
+                MicrobenchData& data) {
+  const CheckedRows checked = check_microbench(gpu, data);
+  if (!checked.zeros.empty()) {
+    const MicrobenchRow& first = checked.zeros.front();
+    warn(fmt::format("{}:{}: value: 0: {}; of {} row{} that hold{} a zero none is used", first.file, first.line,
+                     kNothingMeasured, checked.zeros.size(), checked.zeros.size() == 1 ? "" : "s",
+                     checked.zeros.size() == 1 ? "s" : ""));
+    std::erase_if(data.rows, [&checked](const MicrobenchRow& row) {
+      return std::any_of(checked.zeros.begin(), checked.zeros.end(),
+                         [&row](const MicrobenchRow& zero) { return row.file == zero.file && row.line == zero.line; });
+    });
+  }
+  if (checked.simulated == 0 && !options.no_score) {
+    throw InputError(Diagnostic{folder, 0, 0, "--data",
+                                "holds no measurement that can be simulated, so nothing can be scored; --no-score "
+                                "takes what is measured directly"});
+  }
+}
+
 int calibrate(const CalibrateOptions& options) {
   if (options.no_score && !options.kernels.empty()) {
     throw InputError("--kernels: its launches are scored, which --no-score leaves out; give one of the two");
   }
+  check_spelling(options.name);
   const GpuDescription base = load_gpu(options.gpu);
   const std::string folder = microbench_folder(options.data, base.config.chip.name);
   refuse_overwriting_inputs({{options.out, "--out"}}, inputs_with(base, {options.kernels, folder}));
@@ -264,36 +316,44 @@ int calibrate(const CalibrateOptions& options) {
   if (!options.kernels.empty()) {
     kernels = read_measured(options.kernels, described.config.chip.name);
   }
-  const MicrobenchData data = read_microbench(folder, described.config);
+  MicrobenchData data = read_microbench(folder, described.config);
   warn_of_unknown_series(data);
+  check_rows(options, described.config, folder, data);
   OutputSet outputs;
   const auto out = outputs.open(options.out, "--out");
+  std::FILE* report = outputs.uses_stdout() ? stderr : stdout;  // the description alone is what --out - is for
   const GpuConfig before = described.config;
   const Derivation derived = derive_parameters(data, described);
+  for (const Diagnostic& zero : derived.zeros) {
+    warn(to_string(zero));
+  }
   check_measured(described.config, derived, folder);
   check_usable(options, data, derived, folder);
   say_what_is_read(options, folder, described.config.chip.name);
-  fmt::print("{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
+  fmt::print(report, "{}: {} measured rows of {} from {} run(s), base description {}\n", described.config.chip.name,
              data.rows.size(), data.product, data.runs.size(), base.config.chip.name);
-  print_identity(base.config, before);
-  print_derived(derived);
+  print_identity(report, base.config, before);
+  print_derived(report, derived);
   FitRun fits;
   if (!options.no_fit) {
     Progress progress("calibrate", Progress::InLogs::kPlainLines);
     fits =
         fit_parameters(data, described, options.jobs, [&](const std::string& key) { progress.show("fitting " + key); });
-    print_fitted(fits);
+    print_fitted(report, fits);
+    for (const FittedValue& v : fits.values) {
+      if (!v.doubt.empty()) warn(fmt::format("{}: the value {:g} {}: {}", v.key, v.after, v.doubt, v.points));
+    }
   }
   check_measured(described.config, derived, folder);
-  print_missing(derived, fits, base, described);
+  print_missing(report, derived, fits, base, described);
   // Before the score, which takes minutes and changes nothing.
   if (out) {
     outputs[*out].write(effective_config(described));
   }
   outputs.commit();
   if (!options.no_score) {
-    std::fflush(stdout);
-    score_both(options, data, before, described.config, kernels);
+    std::fflush(report);
+    score_both(report, options, data, before, described.config, kernels);
   }
   return kExitDone;
 }
@@ -308,7 +368,9 @@ void add_calibrate(CLI::App& app, Action& action) {
   command->add_option("--data", options->data,
                       "folder that validation/microbench/run_all.sh filled, or a folder of such folders");
   command->add_option("--name", options->name, "name of the new description; default: that of --gpu");
-  command->add_option("--out", options->out, "the description as YAML, every value with its origin");
+  command->add_option(
+      "--out", options->out,
+      "the description as YAML, every value with its origin; - is standard output, the report then goes to stderr");
   command->add_option("--kernels", options->kernels,
                       "measured CSV as of validate --data: scored before and after, calibration and validation apart");
   add_switch(*command, "--no-fit", options->no_fit, "only what is measured directly");

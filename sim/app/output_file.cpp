@@ -33,6 +33,9 @@ OutputFile::OutputFile(std::string path, std::string option) : path_(std::move(p
   target_ = path_;
   struct stat info {};
   const bool exists = stat(path_.c_str(), &info) == 0;
+  if (!exists && errno == ENAMETOOLONG) {
+    fail(fmt::format("cannot be written: {}", std::strerror(errno)));  // else known only when it is renamed, at the end
+  }
   if (exists) {
     if (S_ISDIR(info.st_mode)) {
       fail("is a directory; expected a file name");

@@ -5,7 +5,7 @@
 namespace strata {
 
 std::string to_string(const Diagnostic& d) {
-  std::string place = d.file;
+  std::string place = escaped(d.file);
   if (!place.empty() && d.line > 0) {
     place.append(":").append(std::to_string(d.line));
     if (d.column > 0) {

@@ -29,7 +29,26 @@ std::string without_middle(std::string_view text, std::size_t most) {
 
 }  // namespace
 
-std::string shortened(std::string_view text) {
+std::string escaped(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr unsigned char kDelete = 0x7F;
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte >= ' ' && byte != kDelete) || c == '\t' || c == '\n') {
+      out += c;
+    } else {
+      out += "\\x";
+      out += kDigits[byte >> 4U];
+      out += kDigits[byte & 0xFU];
+    }
+  }
+  return out;
+}
+
+std::string shortened(std::string_view whole) {
+  const std::string shown = escaped(whole);
+  std::string_view text = shown;
   constexpr std::string_view kBlank = " \t\n";
   std::string out;
   while (!text.empty()) {

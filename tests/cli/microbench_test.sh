@@ -43,6 +43,44 @@ for key in tma.latency_cycles tlb.miss_cycles xbar.request_latency_cycles hbm.co
     fail "$key is shipped as '$shipped', found as '$found'"
 done
 
+# A row that only the score would refuse leaves no description, with or without the score; zeros are no measurement.
+cp runs/one/latency.csv latency.csv
+awk -F, -v OFS=, 'NR == 2 { $3 = 4097 } 1' latency.csv >runs/one/latency.csv
+for score in "" --no-score; do
+  expect_error 2 "latency.csv:2: x: 4097: shared expects a multiple of 4" calibrate --data runs --no-fit $score --out early.yaml
+  [[ ! -e early.yaml ]] || fail "a description of refused rows is written $score"
+done
+awk -F, -v OFS=, '$2 == "load_ca" && $3 == 32 { $5 = $7 = $8 = 0 } 1' latency.csv >runs/one/latency.csv
+expect_done calibrate --data runs --no-score --out zero.yaml
+grep -q 'warning: runs/one/latency.csv:[0-9]*: value: 0: nothing measured; of 1 row that holds a zero none is used' stderr ||
+  fail "no warning of a zero: $(cat stderr)"
+grep -q 'l1.latency_cycles: latency load_ca was not measured' stdout || fail "a zero is used: $(cat stdout)"
+cp latency.csv runs/one/latency.csv
+
+# The description alone on standard output; names that no file and no --gpu can have; a name too long for a file system.
+"$strata" calibrate --data runs --no-score --no-fit --name q --out - >dash.yaml 2>report || fail "--out -: $(cat report)"
+expect_done describe smem.latency_cycles --gpu ./dash.yaml
+grep -q 'measured directly' report || fail "--out -: no report on stderr"
+long=$(printf 'x%.0s' {1..101})
+for name in . .. -x "$long"; do
+  expect_error 2 "--name: '.*': expected at most 100 letters, digits" calibrate --data runs --no-score --name="$name" --out n.yaml
+done
+expect_error 2 "--name: 'h200-sxm-141gb' comes with strata and has other SMs, L2 or memory" \
+  calibrate --data runs --no-score --name h200-sxm-141gb --out n.yaml
+expect_error 2 "--out: cannot be written: File name too long" calibrate --data runs --no-score --out "$long$long$long.yaml"
+# Fits that end where their range does.
+cp -r runs far
+printf 'bench,series,x,x_unit,metric,value,unit\nlaunch,empty_128_threads,1,CTA,sm__cycles_elapsed.max,900000,cycle\n' >far/one/empty_counters.csv
+expect_done calibrate --data far --no-score --name far --out far.yaml
+grep -q 'warning: launch.overhead_before_cycles: the value 20000 ends where its range does, 100 to 20000: launch empty' stderr ||
+  fail "no warning of a fit: $(cat stderr)"
+grep -q 'doubtful: ends where its range does' far.yaml || fail "a doubtful value is written as if it were none"
+# Names that are no UTF-8.
+odd=$(printf 'runs-\377')
+cp -r runs "$odd"
+expect_done validate --microbench --data "$odd" --json odd.json --html odd.html
+rm -r "$odd" far
+
 expect_error 2 "needs --data FILE, or --microbench" validate
 expect_error 2 "nowhere: .*is not a folder" validate --microbench --data nowhere
 expect_error 2 "no measured microbenchmark that can be simulated matches 'latancy'; the nearest are 'latency', 'shared-memory" \
@@ -66,7 +104,7 @@ cp latency.csv runs/one/latency.csv
 awk -F, -v OFS=, 'NR == 2 { $6 = "ns" } 1' latency.csv >runs/one/latency.csv
 expect_error 2 "latency.csv:2: unit: 'ns': latency measures in clk" validate --microbench --data runs
 # Rows that no program prints, or without a measurement, are left out with a warning.
-awk -F, -v OFS=, 'NR == 2 { $2 = "foo" } NR == 3 { $5 = 0 } 1' latency.csv >runs/one/latency.csv
+awk -F, -v OFS=, 'NR == 2 { $2 = "foo" } NR == 3 { $5 = $7 = $8 = 0 } 1' latency.csv >runs/one/latency.csv
 expect_done validate --microbench --data runs
 grep -q "latency.csv:2: series: unknown series 'foo' of latency; the nearest is 'shared': 1 row left out" stderr ||
   fail "an unknown series has no warning: $(cat stderr)"
@@ -83,7 +121,7 @@ grep -q 'runs: --data: nothing in its 0 rows tells a value of the description; o
 [[ ! -e none.yaml ]] || fail "a description of nothing is written"
 # What was cut short or left empty is no measurement.
 awk -F, -v OFS=, 'NR == 2 { $10 = 19 } 1' latency.csv >runs/one/latency.csv
-expect_error 2 "latency.csv:2: sm_clock_mhz: '19': expected 100 to 10000 MHz, or 1" calibrate --data runs --out g.yaml
+expect_error 2 "latency.csv:2: sm_clock_mhz: '19': expected 500 to 2475 MHz on a card of at most 1980, or 1" calibrate --data runs --out g.yaml
 awk -F, -v OFS=, 'NR == 2 { $4 = "" } 1' latency.csv >runs/one/latency.csv
 expect_done validate --microbench --data runs
 grep -q "latency.csv:2: x_unit: '': latency prints shared over B" stderr || fail "no warning of an empty x_unit"

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "sim/base/error.hpp"
@@ -178,7 +179,7 @@ std::vector<const MicrobenchRow*> rows_by_x(const MicrobenchData& data, const st
   for (const MicrobenchRow& row : data.rows) {
     if (row.bench == bench && row.series == series && row.metric == metric) out.push_back(&row);
   }
-  std::sort(out.begin(), out.end(), [](const auto* a, const auto* b) { return a->x < b->x; });
+  std::stable_sort(out.begin(), out.end(), [](const auto* a, const auto* b) { return a->x < b->x; });
   return out;
 }
 
@@ -245,7 +246,7 @@ void add_empty_slope(MicrobenchData& data) {
 void add_median_gpc(MicrobenchData& data) {
   std::vector<const MicrobenchRow*> rows = rows_by_x(data, "l2_bandwidth", "bulk_private_each_gpc");
   if (rows.empty()) return;
-  std::sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->value < b->value; });
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->value < b->value; });
   const MicrobenchRow& middle = *rows[(rows.size() - 1) / 2];
   add_row(data, "l2_bandwidth", "median_gpc", middle.value, middle);
 }
@@ -272,6 +273,12 @@ void add_one_way(MicrobenchData& data) {
 
 Derivation derive_parameters(const MicrobenchData& measured, GpuDescription& d) {
   MicrobenchData data = measured;
+  std::erase_if(data.rows, [](const MicrobenchRow& row) { return row.value == 0; });  // nothing was measured
+  // The same rows in another order have to give the same text, to the last digit of a sum.
+  std::stable_sort(data.rows.begin(), data.rows.end(), [](const MicrobenchRow& a, const MicrobenchRow& b) {
+    return std::tie(a.bench, a.series, a.x, a.metric, a.value, a.file, a.line) <
+           std::tie(b.bench, b.series, b.x, b.metric, b.value, b.file, b.line);
+  });
   add_remote_latency(data);
   add_reach(data);
   add_empty_slope(data);
@@ -282,6 +289,10 @@ Derivation derive_parameters(const MicrobenchData& measured, GpuDescription& d) 
     const MicrobenchRow* row = find_row(data, rule.bench, rule.series, rule.x, rule.metric);
     if (row == nullptr) {
       out.missing.push_back(fmt::format("{}: {} {} was not measured", rule.key, rule.bench, measured_as(rule.series)));
+      if (const MicrobenchRow* zero = find_row(measured, rule.bench, rule.series, rule.x, rule.metric)) {
+        out.zeros.push_back(Diagnostic{zero->file, zero->line, 0, "value",
+                                       fmt::format("0: nothing measured, so {} is kept", rule.key)});
+      }
       continue;
     }
     const double before = value_of(d, rule.key);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/error.hpp"
 #include "sim/config/gpu_description.hpp"
 #include "validation/compare/microbench_table.hpp"
 
@@ -22,6 +23,7 @@ struct Derivation {
   std::vector<DerivedValue> values;
   std::vector<std::string> missing;  ///< "key: the row it needs was not measured"
   std::vector<std::string> kept;     ///< "key: why no microbenchmark decides it"
+  std::vector<Diagnostic> zeros;     ///< rows that would have given a value, but hold a zero: nothing was measured
 };
 
 /// Reads every directly measured parameter off `data` into the description, with origin "measured".

@@ -14,11 +14,11 @@ namespace strata {
 
 namespace {
 
-/// The index-valued rows of a series, in order of x.
+/// The index-valued rows of a series over GPCs, in their order.
 std::vector<int> indexed(const std::vector<MicrobenchRow>& rows, const std::string& bench, const std::string& series) {
   std::vector<std::pair<double, int>> found;
   for (const MicrobenchRow& row : rows) {
-    if (row.bench == bench && row.series == series && row.metric.empty()) {
+    if (row.bench == bench && row.series == series && row.x_unit == "gpc" && row.metric.empty()) {
       found.emplace_back(row.x, static_cast<int>(row.value));
     }
   }
@@ -63,13 +63,16 @@ void apply_gpcs(const std::string& folder, int sms, const std::vector<Microbench
   set_value(d, "topology.gpc_cluster_sms", list, "inferred", "all SMs of a GPC; lone TPCs were not told apart");
   std::vector<int> sides = indexed(rows, "l2_fabric", "side_of_gpc");
   const bool measured = sides.size() == gpcs.size();
+  const std::string dealt =
+      sides.empty() ? std::string("l2_fabric was not measured")
+                    : fmt::format("l2_fabric.csv has side_of_gpc of {} of {} GPCs", sides.size(), gpcs.size());
   if (!measured) {
     sides.resize(gpcs.size());
     for (std::size_t g = 0; g < sides.size(); ++g) sides[g] = static_cast<int>(g % 2);
   }
   set_value(d, "topology.gpc_partition", fmt::format("[{}]", fmt::join(sides, ", ")),
             measured ? "measured" : "inferred",
-            measured ? "l2_fabric.csv, side_of_gpc" : "l2_fabric was not measured; GPCs dealt to the sides in turn");
+            measured ? "l2_fabric.csv, side_of_gpc" : dealt + "; GPCs dealt to the sides in turn");
 }
 
 }  // namespace
@@ -80,22 +83,22 @@ void apply_identity(const std::string& folder, const std::string& name, GpuDescr
   const std::string source = "origin.json, " + origin.date;
   const std::string base_name = d.config.chip.name;
   set_value(d, "chip.name", name, "measured", "our name");
-  const auto set_fact = [&](const char* key, const std::string& value, const char* kind) {
+  const auto set_fact = [&](const char* key, const std::string& value, const char* fact) {
     try {
-      set_value(d, key, value, kind, source);
+      set_value(d, key, value, "measured", source);
     } catch (const InputError& e) {
-      throw InputError(Diagnostic{runs.front() + "/origin.json", 0, 0, {}, e.what()});
+      throw InputError(Diagnostic{runs.front() + "/origin.json", 0, 0, fact, e.diagnostics().front().message});
     }
   };
-  set_fact("chip.product", origin.gpu, "measured");
-  set_fact("clocks.sm_max_mhz", fmt::format("{}", origin.sm_clock_mhz), "measured");
-  set_fact("clocks.hbm_mhz", fmt::format("{}", origin.memory_clock_mhz), "measured");
-  set_fact("l2.size_bytes", fmt::format("{}", origin.l2_bytes), "measured");
+  set_fact("chip.product", origin.gpu, "gpu");
+  set_fact("clocks.sm_max_mhz", fmt::format("{}", origin.sm_clock_mhz), "max_sm_clock_mhz");
+  set_fact("clocks.hbm_mhz", fmt::format("{}", origin.memory_clock_mhz), "memory_clock_mhz");
+  set_fact("l2.size_bytes", fmt::format("{}", origin.l2_bytes), "l2_bytes");
   // A card may have channels of its stacks disabled, and the driver keeps some of the memory for itself.
   const HbmConfig& hbm = d.config.hbm;
   const double stack_bits = hbm.channels_per_stack * hbm.pseudo_channels_per_channel * hbm.pseudo_channel_bits;
   const auto stacks = static_cast<int>(std::lround(origin.memory_bus_bits / stack_bits));
-  if (stacks > 0 && stacks != hbm.stacks) {
+  if (origin.memory_bus_bits > 0 && stacks != hbm.stacks) {
     throw InputError(Diagnostic{runs.front() + "/origin.json", 0, 0, "memory_bus_bits",
                                 fmt::format("{}: makes {} HBM stacks, the base description {} has {}; expected a base "
                                             "with {}, whose L2 slices go with them",
@@ -104,7 +107,7 @@ void apply_identity(const std::string& folder, const std::string& name, GpuDescr
   constexpr double kKeptByDriver = 0.1;
   const double of_described = static_cast<double>(origin.memory_bytes) / static_cast<double>(hbm.size_bytes);
   if (origin.memory_bytes > 0 && std::abs(of_described - 1) > kKeptByDriver) {
-    set_fact("hbm.size_bytes", fmt::format("{}", origin.memory_bytes), "measured");
+    set_fact("hbm.size_bytes", fmt::format("{}", origin.memory_bytes), "memory_bytes");
   }
   const std::vector<MicrobenchRow> rows = choose_card(runs, d.config.topology.gpc_sms);
   if (!rows.empty()) {

@@ -16,6 +16,8 @@ void refuse_deep_json(int depth, const std::string& path, const std::string& key
   }
 }
 
-std::string shown(const nlohmann::json& value) { return shortened(value.dump()); }
+std::string shown(const nlohmann::json& value) {
+  return shortened(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 
 }  // namespace strata

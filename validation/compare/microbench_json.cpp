@@ -62,7 +62,7 @@ std::string microbench_json(const MicrobenchComparison& c) {
   for (const auto& [reason, rows] : c.not_simulated) {
     out["not_simulated"][reason] = rows;
   }
-  return out.dump(1) + "\n";
+  return out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace strata

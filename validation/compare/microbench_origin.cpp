@@ -8,12 +8,15 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string_view>
 
 #include "sim/base/error.hpp"
 #include "sim/base/input_file.hpp"
+#include "sim/config/text.hpp"
 #include "validation/compare/json_input.hpp"
 
 namespace strata {
@@ -27,7 +30,26 @@ constexpr std::int64_t kMostSms = 4096;
 constexpr std::int64_t kMostMemoryBytes = std::int64_t{1} << 42;
 constexpr std::int64_t kMostBusBits = 65536;
 constexpr std::int64_t kMostL2Bytes = std::int64_t{1} << 40;
-constexpr std::int64_t kMostMhz = 100000;
+constexpr std::int64_t kLeastMhz = 100;  // what a description may hold, whose clocks calibrate takes from here
+constexpr std::int64_t kMostMhz = 3999;
+constexpr std::size_t kLongestName = 200;
+
+constexpr std::array kKeys{"gpu",
+                           "compute_capability",
+                           "sms",
+                           "l2_bytes",
+                           "memory_bytes",
+                           "memory_bus_bits",
+                           "driver_cuda",
+                           "runtime_cuda",
+                           "nvcc",
+                           "spin_sm_clock_mhz",
+                           "date_utc",
+                           "max_sm_clock_mhz",
+                           "left_out",
+                           "globaltimer_step_ns",
+                           "left_out_because",
+                           "memory_clock_mhz"};
 
 struct Architecture {
   std::string_view word;  ///< of the name or of the description
@@ -139,21 +161,37 @@ nlohmann::json read_origin_json(const std::string& run) {
   if (!in) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, cannot_be_opened() + "; run_all.sh writes it"});
   }
-  const auto shallow = [&path](int depth, nlohmann::json::parse_event_t /*event*/, nlohmann::json& /*value*/) {
+  std::set<std::string> keys;
+  const auto shallow = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
     refuse_deep_json(depth, path.string(), {});
+    // The parser keeps the last of equal keys, whatever the others say.
+    if (event == nlohmann::json::parse_event_t::key && depth == 1 && !keys.insert(value.get<std::string>()).second) {
+      throw fault(run, value.get<std::string>().c_str(), "is given twice; expected each key once");
+    }
     return true;
   };
-  nlohmann::json json = nlohmann::json::parse(in, shallow, false);
-  if (!json.is_object()) {
-    throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  try {
+    nlohmann::json json = nlohmann::json::parse(text, shallow);
+    if (json.is_object()) return json;
+  } catch (const nlohmann::json::exception& e) {
+    const auto* at = dynamic_cast<const nlohmann::json::parse_error*>(&e);
+    const auto read = static_cast<std::ptrdiff_t>(at == nullptr ? 0 : std::min(at->byte, text.size()));
+    const auto line = static_cast<int>(1 + std::count(text.begin(), text.begin() + read, '\n'));
+    throw InputError(Diagnostic{path.string(), at == nullptr ? 0 : line, 0, {}, "is not a JSON object"});
   }
-  return json;
+  throw InputError(Diagnostic{path.string(), 0, 0, {}, "is not a JSON object"});
 }
 
 /// Throws InputError where an entry is not three words.
 std::vector<std::string> left_out_of(const std::string& run, const nlohmann::json& json) {
   std::vector<std::string> out;
-  for (const nlohmann::json& entry : json.value("left_out", nlohmann::json::array())) {
+  const auto list = json.find("left_out");
+  if (list == json.end()) return out;
+  if (!list->is_array()) {
+    throw fault(run, "left_out", fmt::format("{}: expected a list of \"PROGRAM SERIES X\"", shown(*list)));
+  }
+  for (const nlohmann::json& entry : *list) {
     std::istringstream words(entry.is_string() ? entry.get<std::string>() : std::string());
     std::string word;
     int count = 0;
@@ -165,6 +203,22 @@ std::vector<std::string> left_out_of(const std::string& run, const nlohmann::jso
     out.push_back(entry.get<std::string>());
   }
   return out;
+}
+
+std::vector<Diagnostic> unknown_keys(const std::string& run, const nlohmann::json& json) {
+  const std::vector<std::string> known(kKeys.begin(), kKeys.end());
+  std::vector<Diagnostic> out;
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      out.push_back(Diagnostic{origin_path(run).string(), 0, 0, key,
+                               fmt::format("unknown key; the nearest is '{}'", nearest_name(key, known))});
+    }
+  }
+  return out;
+}
+
+bool has_control_characters(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; });
 }
 
 }  // namespace
@@ -199,13 +253,13 @@ std::vector<std::string> microbench_runs(const std::string& folder) {
 
 MicrobenchOrigin read_microbench_origin(const std::string& run) {
   const nlohmann::json json = read_origin_json(run);
-  const auto number = [&](const char* key, std::int64_t most) {
+  const auto number = [&](const char* key, std::int64_t most, std::int64_t least = 1) {
     const auto at = json.find(key);
     const double value = at != json.end() && at->is_number() ? at->get<double>() : 0;
-    if (!(value >= 1 && value <= static_cast<double>(most) && value == std::floor(value))) {
-      throw fault(
-          run, key,
-          fmt::format("{}: expected a whole number from 1 to {}", at == json.end() ? "is missing" : shown(*at), most));
+    if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most) && value == std::floor(value))) {
+      throw fault(run, key,
+                  fmt::format("{}: expected a whole number from {} to {}", at == json.end() ? "is missing" : shown(*at),
+                              least, most));
     }
     return static_cast<std::int64_t>(value);
   };
@@ -213,6 +267,14 @@ MicrobenchOrigin read_microbench_origin(const std::string& run) {
     const auto at = json.find(key);
     if (at != json.end() && !at->is_string()) {
       throw fault(run, key, fmt::format("{}: expected text", shown(*at)));
+    }
+    if (at != json.end()) {
+      const auto value = at->get<std::string>();
+      if (value.size() > kLongestName || has_control_characters(value)) {
+        throw fault(run, key,
+                    fmt::format("{}: expected text of at most {} characters, none of them a control character",
+                                shown(*at), kLongestName));
+      }
     }
     return at != json.end() ? at->get<std::string>() : std::string(otherwise);
   };
@@ -226,8 +288,8 @@ MicrobenchOrigin read_microbench_origin(const std::string& run) {
   origin.compute_capability = text("compute_capability", "");
   origin.sms = static_cast<int>(number("sms", kMostSms));
   origin.l2_bytes = number("l2_bytes", kMostL2Bytes);
-  origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz", kMostMhz));
-  origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz", kMostMhz));
+  origin.sm_clock_mhz = static_cast<int>(number("max_sm_clock_mhz", kMostMhz, kLeastMhz));
+  origin.memory_clock_mhz = static_cast<int>(number("memory_clock_mhz", kMostMhz, kLeastMhz));
   if (json.contains("memory_bytes")) {
     origin.memory_bytes = number("memory_bytes", kMostMemoryBytes);
   }
@@ -235,6 +297,7 @@ MicrobenchOrigin read_microbench_origin(const std::string& run) {
     origin.memory_bus_bits = static_cast<int>(number("memory_bus_bits", kMostBusBits));
   }
   origin.left_out = left_out_of(run, json);
+  origin.unknown = unknown_keys(run, json);
   const std::string_view by_name = capability_by_name(origin.gpu);
   if (!by_name.empty() && !origin.compute_capability.empty() && by_name != origin.compute_capability) {
     throw fault(run, "gpu",
@@ -260,6 +323,12 @@ void check_same_gpu(const std::vector<std::string>& runs, const GpuConfig& gpu) 
     compare("sms", origin.sms, first.sms, origin.sms == first.sms);
     compare("l2_bytes", origin.l2_bytes, first.l2_bytes, origin.l2_bytes == first.l2_bytes);
     compare("max_sm_clock_mhz", origin.sm_clock_mhz, first.sm_clock_mhz, origin.sm_clock_mhz == first.sm_clock_mhz);
+    // Runs of before these were written say nothing of them.
+    const auto compare_stated = [&](const char* key, std::int64_t found, std::int64_t expected) {
+      compare(key, found, expected, found == expected || found == 0 || expected == 0);
+    };
+    compare_stated("memory_bytes", origin.memory_bytes, first.memory_bytes);
+    compare_stated("memory_bus_bits", origin.memory_bus_bits, first.memory_bus_bits);
     compare("memory_clock_mhz", origin.memory_clock_mhz, first.memory_clock_mhz,
             same_memory_clock(origin.memory_clock_mhz, first.memory_clock_mhz));
   }

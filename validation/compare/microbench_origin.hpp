@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/error.hpp"
 #include "sim/config/gpu_config.hpp"
 
 namespace strata {
@@ -20,6 +21,7 @@ struct MicrobenchOrigin {
   std::int64_t memory_bytes = 0;      ///< 0 where the run does not say
   int memory_bus_bits = 0;            ///< likewise
   std::vector<std::string> left_out;  ///< rows known to be wrong, "PROGRAM SERIES X" each
+  std::vector<Diagnostic> unknown;    ///< keys that no origin.json has: misspelt more often than new
 };
 
 /// Whether two memory clocks (MHz) may be of one product: cards of one differ by up to 5 %.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/config/text.hpp"
+#include "validation/compare/microbench_units.hpp"
 
 namespace strata {
 
@@ -275,6 +276,10 @@ std::string program_of(std::string bench) {
 
 }  // namespace
 
+bool known_program(const std::string& bench) {
+  return std::any_of(kSeries.begin(), kSeries.end(), [&](const Series& s) { return s.bench == program_of(bench); });
+}
+
 std::optional<Diagnostic> unknown_series(const MicrobenchRow& row) {
   const std::string bench = program_of(row.bench);
   std::vector<std::string> programs;
@@ -285,6 +290,7 @@ std::optional<Diagnostic> unknown_series(const MicrobenchRow& row) {
     return problem(row, "bench",
                    fmt::format("unknown program '{}'; the nearest is '{}'", bench, nearest_name(bench, programs)));
   }
+  if (const auto wrong = unknown_metric(row.metric)) return problem(row, "metric", *wrong);
   const std::vector<std::string> names = names_of(bench, row.x_unit);
   const auto named = [&row](const std::string& name) { return is(name, row.series); };
   if (std::any_of(names.begin(), names.end(), named)) return std::nullopt;

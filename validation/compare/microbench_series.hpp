@@ -12,4 +12,7 @@ namespace strata {
 /// is the CSV's column. Nothing where the row is one that a program prints.
 [[nodiscard]] std::optional<Diagnostic> unknown_series(const MicrobenchRow& row);
 
+/// Whether a program of validation/microbench has this name, that of its counters included.
+[[nodiscard]] bool known_program(const std::string& bench);
+
 }  // namespace strata

@@ -16,6 +16,7 @@
 #include "sim/base/error.hpp"
 #include "validation/compare/csv_reader.hpp"
 #include "validation/compare/microbench_series.hpp"
+#include "validation/compare/microbench_topology.hpp"
 #include "validation/compare/microbench_units.hpp"
 
 namespace strata {
@@ -23,8 +24,6 @@ namespace strata {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kMostSms = 4096;  ///< beyond any GPU so far
 
 /// Programs that choose SMs by GPC, and those whose numbers follow from it.
 bool depends_on_gpcs(const std::string& bench) {
@@ -77,25 +76,43 @@ double value_in_unit(const CsvReader& reader, const CsvRecord& record, std::size
   return value;
 }
 
-/// Programs that do not time print 1.
-double clock_of(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
-  constexpr double kHighest = 10000;
+/// Programs that do not time print 1. @param card_mhz  the highest clock that the run's card states
+double clock_of(const CsvReader& reader, const CsvRecord& record, std::size_t column, int card_mhz) {
+  constexpr double kLowest = 500;  // idle cards, and a last cell that was cut short, lie below
+  constexpr double kShort = 1.25;  // short measurements read the clock up to a tenth too high
+  const double highest = std::max(2 * kLowest, std::round(kShort * card_mhz));
   const double mhz = finite_number(reader, record, column);
-  constexpr double kLowest = 100;  // a last cell that was cut short lies below
-  if (mhz != 1 && !(mhz >= kLowest && mhz <= kHighest)) {
+  if (mhz != 1 && !(mhz >= kLowest && mhz <= highest)) {
     throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[column],
-                                fmt::format("'{}': expected {} to {} MHz, or 1 where nothing is timed",
-                                            record.cells[column], kLowest, kHighest)});
+                                fmt::format("'{}': expected {} to {} MHz on a card of at most {}, or 1 where nothing "
+                                            "is timed",
+                                            record.cells[column], kLowest, highest, card_mhz)});
   }
   return mhz;
 }
 
-/// Columns that nothing is made of, but that are numbers in every file of ours.
-void check_spread(const CsvReader& reader, const CsvRecord& record, const std::string& series) {
-  for (const char* name : {"min", "max"}) {
+/// Columns that nothing is made of, but that are numbers in every file of ours, and lie around the value: a row where
+/// they do not was put together from several.
+void check_spread(const CsvReader& reader, const CsvRecord& record, const MicrobenchRow& row) {
+  const auto bound = [&](const char* name, double otherwise) {
     const auto column = reader.find(name);
     const bool endless = column && record.cells[*column] == "inf";  // the rate of a time too short to be measured
-    if (column && !endless) static_cast<void>(measured_number(reader, record, *column, series));
+    return column && !endless ? measured_number(reader, record, *column, row.series) : otherwise;
+  };
+  constexpr double kEndless = std::numeric_limits<double>::infinity();
+  const double low = bound("min", -kEndless);
+  const double high = bound("max", kEndless);
+  if (low > high) {
+    throw InputError(Diagnostic{reader.path(), record.line, 0, "min",
+                                fmt::format("'{}' exceeds max, which is '{}'", record.cells[*reader.find("min")],
+                                            record.cells[*reader.find("max")])});
+  }
+  // Of launches the value is the median of all gaps, min and max are of medians.
+  const double rounding = 1e-4 * std::abs(row.value);
+  if (!row.series.ends_with("_to_next_start") && (row.value < low - rounding || row.value > high + rounding)) {
+    throw InputError(
+        Diagnostic{reader.path(), record.line, 0, "value",
+                   fmt::format("{:.10g} lies outside min to max, {:.10g} to {:.10g}", row.value, low, high)});
   }
   const auto reps = reader.find("reps");
   const double count = reps ? finite_number(reader, record, *reps) : 1;
@@ -111,6 +128,7 @@ struct LeftOut {
   std::string bench;
   std::string series;
   std::string x;
+  bool found = false;  ///< whether the run has such rows
 
   [[nodiscard]] bool holds(const MicrobenchRow& row) const {
     constexpr std::string_view kSums = "_sum_of_rates";
@@ -124,10 +142,11 @@ struct LeftOut {
 struct Run {
   fs::path folder;
   std::vector<MicrobenchRow> rows;
-  std::vector<int> gpc_sms;  ///< sorted; empty when not measured
+  std::vector<int> gpc_sms;     ///< sorted; empty when not measured
+  std::vector<Diagnostic> odd;  ///< of its origin.json: what is not refused, but does nothing
 };
 
-void read_file(const fs::path& path, Run& run) {
+void read_file(const fs::path& path, const MicrobenchOrigin& origin, Run& run) {
   CsvReader reader(path.string());
   reader.require({"bench", "series", "x", "x_unit", "value", "unit"});
   const auto column = [&](std::string_view name) { return reader.find(name); };
@@ -155,28 +174,23 @@ void read_file(const fs::path& path, Run& run) {
     }
     row.x_unit = record.cells[x_unit];
     row.unit = record.cells[unit];
-    if (const auto expected = unexpected_unit(record.cells[bench], row.unit)) {
-      throw InputError(Diagnostic{reader.path(), record.line, 0, reader.header()[unit],
-                                  fmt::format("'{}': {}", row.unit, *expected)});
-    }
-    row.value = value_in_unit(reader, record, value, row);
     if (metric) row.metric = record.cells[*metric];
-    if (clock) row.sm_clock_mhz = clock_of(reader, record, *clock);
-    check_spread(reader, record, row.series);
-    const bool gpc = row.bench == "topology" && row.series == "sms_in_gpc";
-    if ((gpc || row.series == "side_of_gpc") && !(row.value <= kMostSms && row.value == std::floor(row.value))) {
-      throw InputError(
-          Diagnostic{reader.path(), record.line, 0, reader.header()[value],
-                     fmt::format("'{}': expected a whole number from 0 to {}", record.cells[value], kMostSms)});
-    }
-    if (gpc) {
-      run.gpc_sms.push_back(static_cast<int>(row.value));
-    }
+    row.value = value_in_unit(reader, record, value, row);
+    if (clock) row.sm_clock_mhz = clock_of(reader, record, *clock, origin.sm_clock_mhz);
+    check_spread(reader, record, row);
     run.rows.push_back(std::move(row));
   }
   if (run.rows.size() == before) {
     throw InputError(Diagnostic{path.string(), 0, 0, {}, "has no rows"});
   }
+}
+
+bool leaves_out(std::vector<LeftOut>& wrong, const MicrobenchRow& row) {
+  bool any = false;
+  for (LeftOut& rows : wrong) {
+    if (rows.holds(row)) any = rows.found = true;
+  }
+  return any;
 }
 
 std::vector<LeftOut> left_out_of(const MicrobenchOrigin& origin) {
@@ -190,21 +204,44 @@ std::vector<LeftOut> left_out_of(const MicrobenchOrigin& origin) {
   return out;
 }
 
-Run read_run(const fs::path& folder) {
+/// Rows of one run without those that its origin.json leaves out.
+Run read_run(const fs::path& folder, const MicrobenchOrigin& origin) {
   Run run;
   run.folder = folder;
+  run.odd = origin.unknown;
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".csv" && entry.path().filename() != "nvidia_smi.csv") {
-      files.push_back(entry.path());
+  std::error_code unreadable;
+  fs::directory_iterator entry(folder, unreadable);
+  for (; !unreadable && entry != fs::directory_iterator(); entry.increment(unreadable)) {
+    if (entry->path().extension() == ".csv" && entry->path().filename() != "nvidia_smi.csv") {
+      files.push_back(entry->path());
     }
+  }
+  if (unreadable) {
+    throw InputError(Diagnostic{folder.string(), 0, 0, "--data", "cannot be read: " + unreadable.message()});
   }
   std::sort(files.begin(), files.end());
   if (files.empty()) {
     throw InputError(Diagnostic{folder.string(), 0, 0, "--data", "holds no measured CSV"});
   }
   for (const fs::path& file : files) {
-    read_file(file, run);
+    read_file(file, origin, run);
+  }
+  std::vector<LeftOut> wrong = left_out_of(origin);
+  std::erase_if(run.rows, [&wrong](const MicrobenchRow& row) { return leaves_out(wrong, row); });
+  for (const LeftOut& rows : wrong) {
+    const bool measured = std::any_of(run.rows.begin(), run.rows.end(),
+                                      [&rows](const MicrobenchRow& row) { return row.bench == rows.bench; });
+    // A folder may hold a part of the run's programs.
+    if (!rows.found && (measured || !known_program(rows.bench))) {
+      run.odd.push_back(Diagnostic{(folder / "origin.json").string(), 0, 0, "left_out",
+                                   fmt::format("'{} {} {}' names no row of the run", rows.bench, rows.series, rows.x)});
+    }
+  }
+  check_topology(run.rows, origin);
+  for (const MicrobenchRow& row : run.rows) {
+    if (row.bench == "topology" && row.series == "sms_in_gpc" && row.x_unit == "gpc")
+      run.gpc_sms.push_back(static_cast<int>(row.value));
   }
   std::sort(run.gpc_sms.begin(), run.gpc_sms.end());
   return run;
@@ -217,7 +254,7 @@ PointKey key_of(const MicrobenchRow& row) { return {row.bench, row.series, row.x
 void leave_out_unknown(Run& run, std::vector<UnknownSeries>& unknown) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::optional<std::size_t>> seen;
   std::erase_if(run.rows, [&](const MicrobenchRow& row) {
-    const auto [at, fresh] = seen.try_emplace({row.file, row.bench, row.series, row.x_unit});
+    const auto [at, fresh] = seen.try_emplace({row.file, row.bench, row.series + " " + row.metric, row.x_unit});
     if (fresh) {
       if (std::optional<Diagnostic> problem = unknown_series(row)) {
         at->second = unknown.size();
@@ -229,16 +266,33 @@ void leave_out_unknown(Run& run, std::vector<UnknownSeries>& unknown) {
   });
 }
 
-/// Counters hold every launch of a program that repeats it, and lrc.cu repeats groups that a GPC is too small for. Any
-/// other point that a run has twice was copied or appended, and its average would be nobody's measurement.
+/// Of series that are known: what a misspelt one measures in is not.
+void check_units(const Run& run) {
+  for (const MicrobenchRow& row : run.rows) {
+    if (const auto expected = unexpected_unit(row)) {
+      throw InputError(Diagnostic{row.file, row.line, 0, "unit", fmt::format("'{}': {}", row.unit, *expected)});
+    }
+  }
+}
+
+/// Whether a point may come again: programs repeat some launches, and lrc.cu groups that a GPC is too small for. Every
+/// profile of run_counters.sh reads the time of its launches.
+bool may_repeat(const MicrobenchRow& row, const MicrobenchRow& first) {
+  if (row.file != first.file) return row.metric == "gpu__time_duration.sum";
+  if (row.bench == "lrc" || row.bench == "lrc_cold") return true;
+  if (row.metric.empty()) return false;
+  return (row.bench == "launch" && row.series.starts_with("empty_") && row.x == 1) ||
+         (row.bench.starts_with("first_touch") && row.series == "nothing");
+}
+
+/// Any other point that a run has twice was copied or appended, and its average would be nobody's measurement.
 void refuse_repeated(const Run& run) {
   constexpr std::size_t kShown = 5;
   std::map<PointKey, const MicrobenchRow*> seen;
   std::vector<Diagnostic> repeated;
   for (const MicrobenchRow& row : run.rows) {
-    if (!row.metric.empty() || row.bench == "lrc") continue;
     const auto [at, fresh] = seen.try_emplace(key_of(row), &row);
-    if (!fresh && repeated.size() < kShown) {
+    if (!fresh && !may_repeat(row, *at->second) && repeated.size() < kShown) {
       repeated.push_back(
           Diagnostic{row.file, row.line, 0, "series",
                      fmt::format("{} {} at {:.10g} {} is measured twice, also in {}:{}; expected one "
@@ -247,6 +301,26 @@ void refuse_repeated(const Run& run) {
     }
   }
   if (!repeated.empty()) throw InputError(std::move(repeated));
+}
+
+/// A run that lies in the folder twice, as a copy, would count twice. Two runs are one where they were made in the same
+/// second and say the same.
+void refuse_same_run(const std::vector<Run>& runs, const std::vector<MicrobenchOrigin>& origins) {
+  const auto same = [](const MicrobenchRow& a, const MicrobenchRow& b) {
+    return key_of(a) == key_of(b) && a.value == b.value && a.sm_clock_mhz == b.sm_clock_mhz;
+  };
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const std::vector<MicrobenchRow>& a = runs[i].rows;
+      const std::vector<MicrobenchRow>& b = runs[k].rows;
+      if (origins[i].date.find('T') != std::string::npos && origins[i].date == origins[k].date &&
+          std::equal(a.begin(), a.end(), b.begin(), b.end(), same)) {
+        throw InputError(Diagnostic{(runs[i].folder / "origin.json").string(), 0, 0, "date_utc",
+                                    fmt::format("'{}': the run is the one in {}: expected each once", origins[i].date,
+                                                runs[k].folder.string())});
+      }
+    }
+  }
 }
 
 double median(std::vector<double> v) {
@@ -264,7 +338,9 @@ struct Gathered {
 
 }  // namespace
 
-std::vector<MicrobenchRow> read_microbench_run(const std::string& run) { return read_run(run).rows; }
+std::vector<MicrobenchRow> read_microbench_run(const std::string& run) {
+  return read_run(run, read_microbench_origin(run)).rows;
+}
 
 MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) {
   MicrobenchData out;
@@ -276,14 +352,13 @@ MicrobenchData read_microbench(const std::string& folder, const GpuConfig& gpu) 
     check_origin(path, origin, gpu);
     out.product = origin.gpu;
     out.origins.push_back(origin);
-    runs.push_back(read_run(path));
-    const std::vector<LeftOut> wrong = left_out_of(origin);
-    std::erase_if(runs.back().rows, [&](const MicrobenchRow& row) {
-      return std::any_of(wrong.begin(), wrong.end(), [&](const LeftOut& rows) { return rows.holds(row); });
-    });
+    runs.push_back(read_run(path, origin));
+    out.odd.insert(out.odd.end(), runs.back().odd.begin(), runs.back().odd.end());
     leave_out_unknown(runs.back(), out.unknown);
+    check_units(runs.back());
     refuse_repeated(runs.back());
   }
+  refuse_same_run(runs, out.origins);
   std::vector<int> described = gpu.topology.gpc_sms;
   std::sort(described.begin(), described.end());
   const auto same_gpcs = [&](const Run& run) { return run.gpc_sms == described; };

@@ -40,9 +40,11 @@ struct MicrobenchData {
   std::vector<MicrobenchOrigin> origins;  ///< of each run
   std::string product;                    ///< as origin.json names the GPU
   std::vector<UnknownSeries> unknown;     ///< left out of `rows`, one for each series of a file
+  std::vector<Diagnostic> odd;            ///< keys of origin.json that say nothing, or name nothing
 };
 
-/// The rows of one run as they are. Throws InputError as read_microbench() does.
+/// The rows of one run as they are, without those that its origin.json leaves out. Throws InputError as
+/// read_microbench() does.
 [[nodiscard]] std::vector<MicrobenchRow> read_microbench_run(const std::string& run);
 
 /// Reads `folder`: a run, or a folder of runs. Rows of counters come from X_counters.csv.

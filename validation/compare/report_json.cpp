@@ -68,7 +68,7 @@ Json row_json(const ComparedRow& row) {
 void append_rows(const std::vector<ComparedRow>& rows, std::string& text) {
   for (const ComparedRow& row : rows) {
     text += &row == rows.data() ? "\n  " : ",\n  ";
-    for (const char c : row_json(row).dump(1)) {
+    for (const char c : row_json(row).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
       text += c;
       if (c == '\n') text += "  ";
     }
@@ -102,7 +102,7 @@ std::string comparison_json(const Comparison& comparison) {
   for (const auto& [reason, count] : comparison.causes) {
     out["unsupported"][reason] = count;
   }
-  std::string text = out.dump(1);
+  std::string text = out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.resize(text.size() - std::string_view("\n}").size());
   text += ",\n \"rows\": [";
   append_rows(comparison.rows, text);

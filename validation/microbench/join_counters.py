@@ -3,8 +3,9 @@
 
   join_counters.py OUTDIR
 
-Writes OUTDIR/X_counters.csv (bench,series,x,x_unit,metric,value,unit) from OUTDIR/X_ncu.csv (ncu's raw page) and the
-program's own CSV, row by row: the n-th profiled launch made the n-th row.
+Writes OUTDIR/X_counters.csv (bench,series,x,x_unit,metric,value,unit) from OUTDIR/ncu/X_ncu.csv (ncu's raw page) and the
+rows that the program printed meanwhile, one by one: the n-th profiled launch made the n-th row. Ends with 1 where the
+two do not fit.
 """
 import csv
 import os
@@ -13,7 +14,8 @@ import sys
 LABELS = {"lrc": "lrc_under_ncu", "lrc_units": "lrc_units_under_ncu", "lrc_cold": "lrc_cold_under_ncu", "lrc_lines": "lrc_lines_under_ncu",
           "lrc_lines_cold": "lrc_lines_under_ncu", "tma_edges": "tma_edges_under_ncu", "empty": "empty_under_ncu",
           "cta_ends": "cta_ends_under_ncu", "first_touch": "first_touch_under_ncu",
-          "first_touch_warm": "first_touch_under_ncu", "hbm_traffic": "hbm_traffic", "hbm_traffic_hits": "hbm_traffic", "clocks": "hbm_traffic",
+          "first_touch_warm": "first_touch_under_ncu", "hbm_traffic": "hbm_traffic_under_ncu",
+          "hbm_traffic_hits": "hbm_traffic_under_ncu", "clocks": "hbm_traffic_under_ncu",
           "partial_stores": "partial_stores_under_ncu", "partial_stores_hits": "partial_stores_under_ncu"}
 SKIP = ("device__", "launch__", "nvlink__", "numa__", "profiler__", "c2clink__")
 
@@ -48,24 +50,32 @@ def wanted(all_names):
 
 
 def main(out):
+    status = 0
     for name, labels in LABELS.items():
-        raw, rows = os.path.join(out, name + "_ncu.csv"), os.path.join(out, labels + ".csv")
-        if not (os.path.exists(raw) and os.path.exists(rows)):
+        raw, rows = os.path.join(out, "ncu", name + "_ncu.csv"), os.path.join(out, "ncu", labels + ".csv")
+        if not os.path.exists(raw):
+            continue
+        if not os.path.exists(rows):
+            print(f"join_counters.py: {name}: {rows} is missing; left out", file=sys.stderr)
+            status = 1
             continue
         with open(rows, newline="") as f:
             labelled = list(csv.DictReader(f))
         counted = launches(raw)
         if len(counted) != len(labelled):
             print(f"join_counters.py: {name}: {len(counted)} launches, {len(labelled)} rows; left out", file=sys.stderr)
+            status = 1
             continue
-        with open(os.path.join(out, name + "_counters.csv"), "w", newline="") as f:
+        joined = os.path.join(out, name + "_counters.csv")
+        with open(joined + ".part", "w", newline="") as f:
             w = csv.writer(f)
             w.writerow(["bench", "series", "x", "x_unit", "metric", "value", "unit"])
             for label, launch in zip(labelled, counted):
                 for metric in wanted(launch):
                     value, unit = launch[metric]
                     w.writerow([label["bench"], label["series"], label["x"], label["x_unit"], metric, value.replace(",", ""), unit])
-    return 0
+        os.replace(joined + ".part", joined)
+    return status
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@
 # --bin: where programs are (built there if missing); --counters: also read hardware counters with ncu.
 # Nothing is changed on the device (no clocks, no power limits). An interrupted program leaves no CSV behind. A folder that
 # holds a run of another GPU is refused; what a run is of (origin.json, nvidia_smi.csv) is replaced when a program has succeeded.
+# What an earlier run left of a program that fails then is kept as X.csv.before, which is not read.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -ge 1 ] || { sed -n '2,6p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,7p' "$0"; exit 2; }
 out=$1; shift
 bin=$here/../../build/microbench only="" reps=7 counters=0
 while [ $# -gt 0 ]; do
@@ -58,7 +59,18 @@ tidy() {
   rm -f "$out"/*.part
   [ -z "$made" ] || rmdir "$made" 2>/dev/null
 }
-trap 'tidy; exit 130' INT TERM
+# A signal has to reach the program that is under way too: by itself timeout would give it a process group of its own,
+# and the shell would wait for its end first.
+child=""
+watched() {
+  "$@" &
+  child=$!
+  wait "$child"
+  local status=$?
+  child=""
+  return "$status"
+}
+trap '[ -z "$child" ] || { kill "$child"; wait "$child"; } 2>/dev/null; tidy; exit 130' INT TERM HUP
 mkdir -p "$out" || exit 1
 if ! "$bin/origin" --out "$out/origin.json.part"; then
   echo "run_all.sh: origin failed: nothing was measured" >&2
@@ -76,7 +88,7 @@ failed=""
 for p in $programs; do
   [ "$p" = origin ] && continue
   start=$(date +%s%N)
-  if timeout 60 "$bin/$p" --out "$out/$p.csv.part" --reps "$reps"; then
+  if watched timeout --foreground 60 "$bin/$p" --out "$out/$p.csv.part" --reps "$reps"; then
     keep_facts && mv "$out/$p.csv.part" "$out/$p.csv"
   else
     echo "run_all.sh: $p failed with $?" >&2
@@ -91,6 +103,14 @@ if [ -e "$out/origin.json.part" ]; then  # still here: no program succeeded
   echo "run_all.sh: no program succeeded:$failed" >&2
   exit 1
 fi
+# What an earlier run left of a program that failed now is not of this origin.json.
+for p in $failed; do
+  [ ! -e "$out/$p.csv" ] || mv "$out/$p.csv" "$out/$p.csv.before"
+done
 nvidia-smi --query-gpu=clocks.sm,temperature.gpu,power.draw --format=csv >> "$out/nvidia_smi.csv"
-[ "$counters" = 1 ] && "$here/run_counters.sh" "$out" "$bin"
-[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
+status=0
+if [ "$counters" = 1 ]; then
+  watched "$here/run_counters.sh" "$out" "$bin" || status=1
+fi
+[ -z "$failed" ] || { echo "failed:$failed" >&2; status=1; }
+exit "$status"

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "models/hw/system/simulator.hpp"
 #include "sim/app/microbench/known_gaps.hpp"
 #include "sim/app/microbench/point.hpp"
 #include "sim/app/workers.hpp"
@@ -74,16 +75,31 @@ std::string nearest_to(const std::string& only, const std::set<std::string>& nam
   return out;
 }
 
-/// A row may ask for a launch that no GPU, or not this one, can run.
-MicrobenchRun run_task(const GpuConfig& gpu, const Task& t) {
+/// A row may ask for a launch that no GPU, or not this one, can run: whatever `work` finds is said of the row.
+template <class Work>
+auto of_row(const Task& t, const Work& work) {
+  const auto problem = [&t](const std::exception& e) {
+    return Diagnostic{t.row->file,
+                      t.row->line,
+                      0,
+                      {},
+                      fmt::format("{} at {:.10g} cannot run: {}", t.row->series, t.row->x, e.what())};
+  };
   try {
-    return run_microbench(gpu, *t.make(), t.sm_clock_mhz);
+    return work();
   } catch (const InputError& e) {
-    throw InputError(Diagnostic{t.row->file,
-                                t.row->line,
-                                0,
-                                {},
-                                fmt::format("{} at {:.10g} cannot run: {}", t.row->series, t.row->x, e.what())});
+    throw InputError(problem(e));
+  } catch (const UnsupportedError& e) {
+    throw InputError(problem(e));
+  } catch (const StalledError& e) {
+    throw StalledError(to_string(problem(e)));
+  }
+}
+
+/// Before the first simulation, so that minutes are not spent on rows whose neighbour is refused.
+void check_tasks(const GpuConfig& gpu, const std::vector<Task>& tasks) {
+  for (const Task& t : tasks) {
+    of_row(t, [&] { check_launch(gpu, t.make()->launch()); });
   }
 }
 
@@ -93,7 +109,7 @@ void run_all(const GpuConfig& gpu, std::vector<Task>& tasks, const MicrobenchOpt
   const auto worker = [&] {
     for (std::size_t i = next.fetch_add(1); i < tasks.size(); i = next.fetch_add(1)) {
       Task& t = tasks[i];
-      t.run = run_task(gpu, t);
+      t.run = of_row(t, [&] { return run_microbench(gpu, *t.make(), t.sm_clock_mhz); });
       const std::size_t finished = done.fetch_add(1) + 1;
       if (options.progress) {
         options.progress(finished, tasks.size());
@@ -113,25 +129,24 @@ MicrobenchGroup& group_named(MicrobenchComparison& comparison, const std::string
   return comparison.groups.back();
 }
 
-}  // namespace
-
-MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchData& data,
-                                        const MicrobenchOptions& options) {
-  MicrobenchComparison out;
-  out.gpu = gpu.chip.name;
-  out.product = data.product;
-  out.runs = data.runs;
-  const Placement placement(gpu);
+/// Rows as the simulations they ask for, each of those once.
+struct MappedRows {
   std::vector<MappedRow> rows;
   std::vector<Task> tasks;
+  std::map<std::string, std::size_t> not_simulated;  ///< reason: rows
+  std::set<std::string> names;                       ///< that --only could mean
+  std::vector<const MicrobenchRow*> zeros;           ///< could be simulated, but nothing was measured
+};
+
+MappedRows map_rows(const GpuConfig& gpu, const MicrobenchData& data, const std::string& only) {
+  MappedRows out;
+  const Placement placement(gpu);
   std::map<std::string, std::size_t> known;
-  const std::string only = lower_case(options.only);
-  std::set<std::string> names;
   for (const MicrobenchRow& row : data.rows) {
     Mapping mapping = map_point(row, placement);
     if (mapping.point) {
-      names.insert(row.bench);
-      names.insert(mapping.point->benchmark);
+      out.names.insert(row.bench);
+      out.names.insert(mapping.point->benchmark);
     }
     if (!wanted(row, mapping, only)) {
       continue;
@@ -141,21 +156,47 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
       if (mapping.reason.starts_with("an unknown ")) {
         reason += fmt::format(", {} at {:.10g} ({}:{})", row.series, row.x, row.file, row.line);
       }
+      if (mapping.point) out.zeros.push_back(&row);
       ++out.not_simulated[reason];
       continue;
     }
     MappedRow mapped{&row, std::move(*mapping.point), {}};
     const double clock = clock_of(row, gpu);
     for (PointTrace& trace : mapped.point.traces) {
-      const auto [at, fresh] = known.try_emplace(fmt::format("{} @{}", trace.key, clock), tasks.size());
+      const auto [at, fresh] = known.try_emplace(fmt::format("{} @{}", trace.key, clock), out.tasks.size());
       if (fresh) {
-        tasks.push_back(Task{at->first, std::move(trace.make), clock, &row, {}});
+        out.tasks.push_back(Task{at->first, std::move(trace.make), clock, &row, {}});
       }
       mapped.tasks.push_back(at->second);
     }
-    rows.push_back(std::move(mapped));
+    out.rows.push_back(std::move(mapped));
   }
-  if (rows.empty()) {
+  return out;
+}
+
+}  // namespace
+
+CheckedRows check_microbench(const GpuConfig& gpu, const MicrobenchData& data) {
+  const MappedRows mapped = map_rows(gpu, data, {});
+  check_tasks(gpu, mapped.tasks);
+  CheckedRows out;
+  out.simulated = mapped.rows.size();
+  for (const MicrobenchRow* row : mapped.zeros) {
+    out.zeros.push_back(*row);
+  }
+  return out;
+}
+
+MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchData& data,
+                                        const MicrobenchOptions& options) {
+  MicrobenchComparison out;
+  out.gpu = gpu.chip.name;
+  out.product = data.product;
+  out.runs = data.runs;
+  MappedRows mapped = map_rows(gpu, data, lower_case(options.only));
+  std::vector<Task>& tasks = mapped.tasks;
+  out.not_simulated = std::move(mapped.not_simulated);
+  if (mapped.rows.empty()) {
     throw InputError(
         options.only.empty()
             ? Diagnostic{{}, 0, 0, "--data", "holds no measurement that can be simulated"}
@@ -165,19 +206,20 @@ MicrobenchComparison compare_microbench(const GpuConfig& gpu, const MicrobenchDa
                   0,
                   "--only",
                   fmt::format("no measured microbenchmark that can be simulated matches '{}'; the nearest are {}",
-                              shortened(options.only), nearest_to(lower_case(shortened(options.only)), names))});
+                              shortened(options.only), nearest_to(lower_case(shortened(options.only)), mapped.names))});
   }
+  check_tasks(gpu, tasks);
   run_all(gpu, tasks, options);
-  for (const MappedRow& mapped : rows) {
+  for (const MappedRow& of : mapped.rows) {
     std::vector<const MicrobenchRun*> runs;
-    for (const std::size_t t : mapped.tasks) {
+    for (const std::size_t t : of.tasks) {
       runs.push_back(&tasks[t].run);
     }
     MicrobenchPointResult result;
-    result.row = *mapped.row;
-    result.kind = mapped.point.kind;
-    result.simulated = mapped.point.value(runs);
-    group_named(out, mapped.point.benchmark).points.push_back(std::move(result));
+    result.row = *of.row;
+    result.kind = of.point.kind;
+    result.simulated = of.point.value(runs);
+    group_named(out, of.point.benchmark).points.push_back(std::move(result));
   }
   for (MicrobenchGroup& group : out.groups) {
     group.known_gap = known_gap(group, gpu);

@@ -67,13 +67,13 @@ MicrobenchData points_of(const MicrobenchData& data, const FitRule& rule) {
   MicrobenchData out;
   out.product = data.product;
   out.runs = data.runs;
-  for (const MicrobenchRow& row : data.rows) {
-    const bool wanted = std::any_of(rule.points.begin(), rule.points.end(), [&](const PointName& p) {
-      return p.bench != nullptr && row.bench == p.bench && row.series == p.series && row.x == p.x &&
-             (row.metric.empty() || row.metric == "sm__cycles_elapsed.max");
-    });
-    if (wanted) {
-      out.rows.push_back(row);
+  // In the rule's order, whatever that of the files.
+  for (const PointName& p : rule.points) {
+    for (const MicrobenchRow& row : data.rows) {
+      if (p.bench != nullptr && row.bench == p.bench && row.series == p.series && row.x == p.x &&
+          (row.metric.empty() || row.metric == "sm__cycles_elapsed.max")) {
+        out.rows.push_back(row);
+      }
     }
   }
   return out;
@@ -90,6 +90,18 @@ double mean_abs_error(const GpuConfig& gpu, const MicrobenchData& points, int jo
     }
   }
   return sum / static_cast<double>(comparison.num_points());
+}
+
+/// A fit always gives an answer. One at the end of its range, or one that leaves the points far off, says more of the
+/// rows than of the card.
+std::string doubt_of(const FitRule& rule, const FittedValue& v) {
+  constexpr double kFar = 0.5;
+  if (v.after - rule.low < rule.precision || rule.high - v.after < rule.precision) {
+    return fmt::format("ends where its range does, {:g} to {:g}", rule.low, rule.high);
+  }
+  // An error that is no number is as bad.
+  if (!(v.error_after <= kFar)) return fmt::format("leaves its points {:.0f} % off", 100 * v.error_after);
+  return {};
 }
 
 FittedValue fit_one(const FitRule& rule, const MicrobenchData& points, GpuDescription& d, int jobs) {
@@ -115,9 +127,11 @@ FittedValue fit_one(const FitRule& rule, const MicrobenchData& points, GpuDescri
     out.points +=
         fmt::format("{}{} {} at {:g} {}", out.points.empty() ? "" : ", ", row.bench, row.series, row.x, row.x_unit);
   }
-  out.solved = points.rows.size() == 1;
+  out.doubt = doubt_of(rule, out);
+  out.solved = points.rows.size() == 1 && out.doubt.empty();
   set_value(d, rule.key, fmt::format("{:.6g}", out.after), out.solved ? "measured" : "fitted",
-            fmt::format("{} microbenchmark: {}", out.solved ? "solved for the" : "fitted to the", out.points));
+            fmt::format("{} microbenchmark: {}{}{}", out.solved ? "solved for the" : "fitted to the", out.points,
+                        out.doubt.empty() ? "" : "; doubtful: ", out.doubt));
   return out;
 }
 

@@ -20,6 +20,7 @@ struct FittedValue {
   std::string points;  ///< what it was fitted to
   /// One point, one parameter: the value is solved for, so that the simulated point is the measured one.
   bool solved = false;
+  std::string doubt;  ///< why it may be no property of the card; empty where nothing speaks against it
 };
 
 struct FitRun {

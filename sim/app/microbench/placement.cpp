@@ -11,7 +11,8 @@
 
 namespace strata::app {
 
-Placement::Placement(const GpuConfig& gpu) : layout_(sm_layout(gpu.topology)) {
+Placement::Placement(const GpuConfig& gpu)
+    : alu_latency_(static_cast<std::uint32_t>(gpu.sm.alu_latency_cycles)), layout_(sm_layout(gpu.topology)) {
   gpcs_.resize(gpu.topology.gpc_sms.size());
   for (const bool lone : {false, true}) {
     for (std::uint32_t sm = 0; sm < num_sms(); ++sm) {
@@ -28,9 +29,10 @@ Placement::Placement(const GpuConfig& gpu) : layout_(sm_layout(gpu.topology)) {
   for (std::uint32_t sm = 0; sm < num_sms(); ++sm) {
     least = std::min(least, probe.cycles(sm));
   }
+  const double step = static_cast<double>(microbench::kProbeSteps) * alu_latency_;
   std::vector<bool> seen(num_sms(), false);
   for (std::uint32_t sm = 0; sm < num_sms(); ++sm) {
-    const auto cta = static_cast<std::uint32_t>(std::lround((probe.cycles(sm) - least) / microbench::kProbeClocks));
+    const auto cta = static_cast<std::uint32_t>(std::lround((probe.cycles(sm) - least) / step));
     if (cta >= num_sms() || seen[cta]) {
       throw ModelBug("microbench: the placement probe did not find one CTA on every SM");
     }
@@ -156,7 +158,7 @@ std::optional<SmList> Placement::named(const std::string& name, std::uint32_t co
   if (name == "each_gpc" && count < gpcs_.size()) {
     return gpcs_[count];
   }
-  if (name == "spread" && count > 0) {
+  if (name == "spread" && count > 0 && count <= num_sms()) {
     SmList out;
     for (std::uint64_t i = 0; i < count; ++i) {
       out.push_back(static_cast<std::uint32_t>(i * num_sms() / count));

@@ -19,6 +19,8 @@ class Placement {
   explicit Placement(const GpuConfig& gpu);
 
   [[nodiscard]] std::uint32_t num_sms() const { return static_cast<std::uint32_t>(layout_.size()); }
+  /// Clocks of one step of dependent_latency: what waits for the clock in a trace takes so many steps of it.
+  [[nodiscard]] std::uint32_t alu_latency() const { return alu_latency_; }
   [[nodiscard]] std::uint32_t side(std::uint32_t sm) const { return side_[sm]; }
   /// SMs of each GPC: by number, those that take no part in larger clusters last.
   [[nodiscard]] const std::vector<SmList>& gpcs() const { return gpcs_; }
@@ -47,6 +49,7 @@ class Placement {
   [[nodiscard]] std::vector<SmList> by_cpc(const SmList& sms) const;
   [[nodiscard]] SmList of_cpcs(std::size_t cpcs, std::size_t each) const;
 
+  std::uint32_t alu_latency_;
   std::vector<SmPlace> layout_;
   std::vector<std::uint32_t> side_;
   std::vector<SmList> gpcs_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "sim/app/microbench/row_limits.hpp"
@@ -41,14 +42,20 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
     throw InputError(
         Diagnostic{row.file, row.line, 0, "x", fmt::format("{:.10g}: {} expects {}", row.x, row.series, *expected)});
   }
+  if (row.x_unit == "SM" && !(row.x >= 1 && row.x <= placement.num_sms() && row.x == std::floor(row.x))) {
+    throw InputError(Diagnostic{row.file, row.line, 0, "x",
+                                fmt::format("{:.10g}: {} expects a whole number of SMs, from 1 to the {} of the "
+                                            "described GPU",
+                                            row.x, row.series, placement.num_sms())});
+  }
   if (row.x < 1 && !x_may_be_below_one(row)) return not_simulated("its x is below one");
   if (row.bench == "latency") return map_latency(row);
   if (row.bench == "l2_bandwidth") return map_l2_bandwidth(row, placement);
   if (row.bench == "l2_fabric") return map_l2_fabric(row, placement);
   if (row.bench == "l2_partition") return map_l2_partition(row, placement);
   if (row.bench == "lrc" || row.bench == "lrc_cold") return map_lrc(row, placement);
-  if (row.bench == "hbm") return map_hbm(row);
-  if (row.bench == "hbm_traffic") return map_hbm_traffic(row);
+  if (row.bench == "hbm") return map_hbm(row, placement);
+  if (row.bench == "hbm_traffic") return map_hbm_traffic(row, placement);
   if (row.bench == "hbm_shares") return map_hbm_shares(row, placement);
   if (row.bench == "hbm_load") return map_hbm_load(row, placement);
   if (row.bench == "l2_slices") return not_simulated("single lines: the floor plan is not modelled");
@@ -59,13 +66,13 @@ Mapping map_point(const MicrobenchRow& row, const Placement& placement) {
   if (row.bench == "tma") return map_tma(row, placement);
   if (row.bench == "tma_edges") return map_tma_edges(row);
   if (row.bench == "tma_beyond") return map_tma_beyond(row, placement);
-  if (row.bench == "barrier") return map_barrier(row);
+  if (row.bench == "barrier") return map_barrier(row, placement);
   if (row.bench == "dsmem_atomics" || row.bench == "topology") return map_clusters(row);
   if (row.bench == "launch") return map_launch(row, placement);
   if (row.bench == "cta_ends") return map_cta_ends(row, placement);
-  if (row.bench == "cold_start") return map_cold_start(row);
+  if (row.bench == "cold_start") return map_cold_start(row, placement);
   if (row.bench == "first_touch") return map_first_touch(row, placement);
-  if (row.bench == "instruction_fetch") return map_instruction_fetch(row);
+  if (row.bench == "instruction_fetch") return map_instruction_fetch(row, placement);
   if (row.bench == "issue_slots") return map_issue_slots(row);
   if (row.bench == "l1_rows") return map_l1_rows(row, placement);
   if (row.bench == "first_touch_warm") return not_simulated("launches with warm caches: the model starts cold");

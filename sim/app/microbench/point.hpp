@@ -49,8 +49,8 @@ struct Mapping {
 [[nodiscard]] Mapping map_l2_fabric(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_l2_partition(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_lrc(const MicrobenchRow& row, const Placement& placement);
-[[nodiscard]] Mapping map_hbm(const MicrobenchRow& row);
-[[nodiscard]] Mapping map_hbm_traffic(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_hbm(const MicrobenchRow& row, const Placement& placement);
+[[nodiscard]] Mapping map_hbm_traffic(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_hbm_shares(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_hbm_load(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_shared_memory(const MicrobenchRow& row);
@@ -60,15 +60,15 @@ struct Mapping {
 [[nodiscard]] Mapping map_tma(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_tma_edges(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_tma_beyond(const MicrobenchRow& row, const Placement& placement);
-[[nodiscard]] Mapping map_barrier(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_barrier(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_clusters(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_cta_ends(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_launch(const MicrobenchRow& row, const Placement& placement);
 
-[[nodiscard]] Mapping map_instruction_fetch(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_instruction_fetch(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_issue_slots(const MicrobenchRow& row);
 [[nodiscard]] Mapping map_l1_rows(const MicrobenchRow& row, const Placement& placement);
-[[nodiscard]] Mapping map_cold_start(const MicrobenchRow& row);
+[[nodiscard]] Mapping map_cold_start(const MicrobenchRow& row, const Placement& placement);
 [[nodiscard]] Mapping map_first_touch(const MicrobenchRow& row, const Placement& placement);
 
 // Reading names.

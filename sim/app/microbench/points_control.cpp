@@ -23,7 +23,7 @@ Mapping barriers(const char* benchmark, const BarrierConfig& c) {
 
 }  // namespace
 
-Mapping map_barrier(const MicrobenchRow& row) {
+Mapping map_barrier(const MicrobenchRow& row, const Placement& placement) {
   const auto x = static_cast<std::uint32_t>(row.x);
   BarrierConfig c;
   if (row.series == "syncthreads" || row.series == "named_barrier") {
@@ -47,7 +47,7 @@ Mapping map_barrier(const MicrobenchRow& row) {
     constexpr std::uint32_t kIterations = 64;
     return one_trace(
         "mbarrier arrival of another warp", PointKind::kLatency, "mbarrier wake",
-        [] { return make_mbarrier_wake(kWork, kIterations); },
+        [steps = placement.alu_latency()] { return make_mbarrier_wake(kWork, kIterations, steps); },
         [](const MicrobenchRun& run) { return run.slowest_cycles() / kIterations / 2 - kWork; });
   }
   return not_simulated("fences and single barrier instructions: part of what instructions cost");
@@ -124,7 +124,7 @@ Mapping map_cta_ends(const MicrobenchRow& row, const Placement& placement) {
     const std::uint32_t step = apart ? x : 0;
     return one_trace(
         "CTAs that end together or apart", PointKind::kLatency, fmt::format("waits {} {} {}", ctas, *threads, step),
-        [=] { return make_waits(ctas, *threads, kClocks, step); }, elapsed);
+        [=, alu = placement.alu_latency()] { return make_waits(ctas, *threads, kClocks, step, alu); }, elapsed);
   }
   const auto inputs = number_after(row.series, "inputs_");
   if (!inputs || *inputs > 2) return not_simulated("an unknown series");
@@ -137,6 +137,7 @@ Mapping map_launch(const MicrobenchRow& row, const Placement& placement) {
   if (!row.metric.empty()) return map_empty(row);
   std::string name = row.series;
   CtaConfig c;
+  c.alu_latency = placement.alu_latency();
   c.threads = static_cast<std::uint32_t>(row.x);
   constexpr std::uint32_t kWork = 8000;
   if (const auto kib = number_after(name, "quiet_gap_smem")) {

@@ -49,11 +49,12 @@ Mapping later_laps(StraightCodeConfig c) {
 
 }  // namespace
 
-Mapping map_instruction_fetch(const MicrobenchRow& row) {
+Mapping map_instruction_fetch(const MicrobenchRow& row, const Placement& placement) {
   std::string name = row.series;
   take_prefix(name, "one_sm_");  // an SM's code does not depend on what others execute
   StraightCodeConfig c;
   c.kib = static_cast<std::uint32_t>(row.x);
+  c.alu_latency = placement.alu_latency();
   c.apart = number_after(name, "_apart_").value_or(0);
   const std::optional<std::uint32_t> warps = number_after(name, "_warps_");
   if (!warps || c.kib == 0) return not_simulated("an unknown series");

@@ -13,7 +13,6 @@ namespace {
 using namespace microbench;
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = 1024 * kKiB;
-constexpr std::uint32_t kSms = 132;  ///< hbm.cu starts one or two CTAs on each; the rows are of this part
 // Longer streams are cut: after a warm-up that fills the L2 and its dirty share, a rate is a steady one.
 constexpr std::uint64_t kLongest = 256 * kMiB;  ///< bytes of all arrays timed and warmed
 constexpr std::uint64_t kWarm = 80 * kMiB;
@@ -44,23 +43,25 @@ Mapping stream(const char* benchmark, HbmStreamConfig c) {
       [c, cut](const MicrobenchRun& run) { return timed_bytes(c) / (cut ? run.mean_window_ns() : run.span_ns()); });
 }
 
-HbmStreamConfig arrays(std::uint32_t reads, std::uint32_t writes, std::uint64_t bytes, std::uint64_t pad) {
+/// hbm.cu starts two CTAs on each SM.
+HbmStreamConfig arrays(std::uint32_t reads, std::uint32_t writes, std::uint64_t bytes, std::uint64_t pad,
+                       std::uint32_t sms) {
   HbmStreamConfig c;
   c.bytes = bytes;
   c.pitch = bytes + pad;
   c.reads = reads;
   c.writes = writes;
   c.unroll = hbm_unroll(reads);
-  c.ctas = 2 * kSms;
+  c.ctas = 2 * sms;
   return c;
 }
 
 /// "4r1w_pad4352", "1r1w_ctas_per_sm_1".
-Mapping mix(std::string name) {
+Mapping mix(std::string name, std::uint32_t sms) {
   constexpr std::uint64_t kArray = 1024 * kMiB;
   if (name.size() < 4 || name[1] != 'r' || name[3] != 'w') return not_simulated("an unknown mix");
   const auto digit = [&](std::size_t i) { return static_cast<std::uint32_t>(name[i] - '0'); };
-  HbmStreamConfig c = arrays(digit(0), digit(2), kArray, number_after(name, "_pad").value_or(0));
+  HbmStreamConfig c = arrays(digit(0), digit(2), kArray, number_after(name, "_pad").value_or(0), sms);
   constexpr std::uint32_t kMostArrays = 8;
   if (c.reads > kMostArrays || c.writes > kMostArrays || c.reads + c.writes == 0) {
     return not_simulated("an unknown mix");
@@ -68,7 +69,7 @@ Mapping mix(std::string name) {
   if (const auto ctas = number_after(name, "ctas_per_sm_")) {
     constexpr std::uint32_t kMost = 4;  // of 512 threads
     if (*ctas == 0 || *ctas > kMost) return not_simulated("an unknown mix");
-    c.ctas = *ctas * kSms;
+    c.ctas = *ctas * sms;
   }
   return stream("HBM read and write mixes", c);
 }
@@ -84,10 +85,10 @@ Mapping bulk(const char* benchmark, PointKind kind, HbmBulkConfig c, bool durati
       });
 }
 
-Mapping cold(const MicrobenchRow& row, bool by_bulk, bool duration) {
+Mapping cold(const MicrobenchRow& row, bool by_bulk, bool duration, std::uint32_t sms) {
   const auto bytes = static_cast<std::uint64_t>(row.x) * kKiB;
-  if (by_bulk) return bulk("cold reads", PointKind::kCold, {bytes, kSms, true}, duration);
-  HbmStreamConfig c = arrays(1, 0, bytes, 0);
+  if (by_bulk) return bulk("cold reads", PointKind::kCold, {bytes, sms, true}, duration);
+  HbmStreamConfig c = arrays(1, 0, bytes, 0, sms);
   c.ctas = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / (512 * 16 * 4), 1, c.ctas));
   c.after_flush = true;
   return one_trace(
@@ -95,19 +96,19 @@ Mapping cold(const MicrobenchRow& row, bool by_bulk, bool duration) {
       [c, duration](const MicrobenchRun& run) { return duration ? run.span_ns() : timed_bytes(c) / run.span_ns(); });
 }
 
-Mapping random_rows(const MicrobenchRow& row) {
-  RandomRowsConfig c{static_cast<std::uint32_t>(row.x), 64, 2 * kSms, true};
+Mapping random_rows(const MicrobenchRow& row, std::uint32_t sms) {
+  RandomRowsConfig c{static_cast<std::uint32_t>(row.x), 64, 2 * sms, true};
   return one_trace(
       "HBM random rows", PointKind::kRate, fmt::format("random {}", c.row_bytes), [c] { return make_random_rows(c); },
       [c](const MicrobenchRun& run) { return 512.0 * 16 * c.per_thread * c.ctas / run.span_ns(); });
 }
 
-Mapping strided(const MicrobenchRow& row) {
+Mapping strided(const MicrobenchRow& row, std::uint32_t sms) {
   StridedConfig c;
   c.stride = static_cast<std::uint32_t>(row.x);
   // 8 GiB at most, 4 Mi pieces at most.
   c.count = std::min<std::uint64_t>((std::uint64_t{8} << 30) / c.stride, std::uint64_t{4} << 20);
-  c.ctas = 2 * kSms;
+  c.ctas = 2 * sms;
   c.after_flush = true;
   return one_trace(
       "HBM strided sectors", PointKind::kRate, fmt::format("strided {}", c.stride),
@@ -117,29 +118,32 @@ Mapping strided(const MicrobenchRow& row) {
 
 }  // namespace
 
-Mapping map_hbm(const MicrobenchRow& row) {
+Mapping map_hbm(const MicrobenchRow& row, const Placement& placement) {
   std::string name = row.series;
   if (take_suffix(name, "_events")) return not_simulated("timed by the host, launch included");
   const bool duration = take_suffix(name, "_duration");
+  const std::uint32_t sms = placement.num_sms();
   const std::uint64_t mib = static_cast<std::uint64_t>(row.x) * kMiB;
-  if (name == "cold_read" || name == "cold_read_bulk") return cold(row, name == "cold_read_bulk", duration);
+  if (name == "cold_read" || name == "cold_read_bulk") return cold(row, name == "cold_read_bulk", duration, sms);
   if (duration) return not_simulated("the same launch as a rate, over fewer bytes in the trace");
-  if (name == "read") return stream("HBM streams by size", arrays(1, 0, mib, 0));
-  if (name == "write") return stream("HBM streams by size", arrays(0, 1, mib, 0));
-  if (name == "copy_1r1w") return stream("HBM streams by size", arrays(1, 1, mib, 0));
-  if (name == "triad_2r1w") return stream("HBM streams by size", arrays(2, 1, mib, 0));
-  if (name == "read_bulk") return bulk("HBM streams by size", PointKind::kRate, {mib, kSms, false}, false);
+  if (name == "read") return stream("HBM streams by size", arrays(1, 0, mib, 0, sms));
+  if (name == "write") return stream("HBM streams by size", arrays(0, 1, mib, 0, sms));
+  if (name == "copy_1r1w") return stream("HBM streams by size", arrays(1, 1, mib, 0, sms));
+  if (name == "triad_2r1w") return stream("HBM streams by size", arrays(2, 1, mib, 0, sms));
+  if (name == "read_bulk") return bulk("HBM streams by size", PointKind::kRate, {mib, sms, false}, false);
   if (name == "read_bulk_by_sms") {
-    const auto sms = static_cast<std::uint32_t>(row.x);
-    return bulk("HBM reads by number of SMs", PointKind::kRate, {sms * 16 * kMiB, sms, true}, false);
+    const auto of = static_cast<std::uint32_t>(row.x);
+    // Its CTAs wait for one another: with more of them than SMs the launch would never end.
+    if (of > sms) return not_simulated("the described GPU has no group of so many SMs");
+    return bulk("HBM reads by number of SMs", PointKind::kRate, {of * 16 * kMiB, of, true}, false);
   }
-  if (name == "random_rows") return random_rows(row);
-  if (name == "stride_32B_of") return strided(row);
-  if (take_prefix(name, "mix_")) return mix(name);
+  if (name == "random_rows") return random_rows(row, sms);
+  if (name == "stride_32B_of") return strided(row, sms);
+  if (take_prefix(name, "mix_")) return mix(name, sms);
   return not_simulated("an unknown series");
 }
 
-Mapping map_hbm_traffic(const MicrobenchRow& row) {
+Mapping map_hbm_traffic(const MicrobenchRow& row, const Placement& placement) {
   const bool reads = row.metric == "dram__bytes_read.sum";
   const bool writes = row.metric == "dram__bytes_write.sum";
   if (!reads && !writes) return not_simulated("a counter that is not compared here");
@@ -153,13 +157,13 @@ Mapping map_hbm_traffic(const MicrobenchRow& row) {
     StridedConfig c;
     c.stride = static_cast<std::uint32_t>(row.x);
     c.count = std::min<std::uint64_t>((std::uint64_t{2} << 30) / c.stride, std::uint64_t{2} << 20);
-    c.ctas = 4 * kSms;
+    c.ctas = 4 * placement.num_sms();
     return one_trace(
         "bytes from HBM by stride", PointKind::kTraffic, fmt::format("traffic stride {}", c.stride),
         [c] { return make_strided_reads(c); }, moved);
   }
-  HbmStreamConfig c = arrays(0, 1, mib, 0);
-  c.ctas = 4 * kSms;
+  HbmStreamConfig c = arrays(0, 1, mib, 0, placement.num_sms());
+  c.ctas = 4 * placement.num_sms();
   c.registers = 32;
   c.unroll = 4;
   if (row.series == "write_clean" || row.series == "write_sectors_mask") {

@@ -13,6 +13,7 @@ namespace {
 
 using namespace microbench;
 constexpr double kSectorBytes = 32;
+constexpr const char* kOneSide = "the described GPU has all GPCs on one side of the L2";
 
 /// SMs of a group of lrc.cu: "sm_per_tpc_of_gpc", "gpc", "two_gpcs", ...
 std::optional<SmList> lrc_members(const std::string& name, std::uint32_t count, const Placement& placement) {
@@ -30,6 +31,7 @@ Mapping map_lrc(const MicrobenchRow& row, const Placement& placement) {
     return not_simulated("a counter that is not compared here");
   }
   InStepConfig c;
+  c.alu_latency = placement.alu_latency();
   c.bulk = take_prefix(name, "bulk_");
   if (!c.bulk && !take_prefix(name, "ldg_")) return not_simulated("an unknown series");
   const std::size_t cut = name.find("_skew");
@@ -81,6 +83,7 @@ Mapping map_l2_fabric(const MicrobenchRow& row, const Placement& placement) {
   const std::uint32_t first = placement.side(0);
   const SmList& readers = by_side[side0 ? first : first ^ 1U];
   const SmList& fillers = by_side[side0 ? first ^ 1U : first];
+  if (readers.empty() || fillers.empty()) return not_simulated(kOneSide);
   if (n == 0 || n > readers.size()) return not_simulated("the described GPU has no group of so many SMs");
   const std::uint64_t each = std::min<std::uint64_t>(kMost / n, std::uint64_t{2} << 20) / kChunk * kChunk;
   const std::uint64_t chunks = each * n / kChunk;
@@ -184,6 +187,7 @@ Mapping map_l2_partition(const MicrobenchRow& row, const Placement& placement) {
   constexpr std::uint32_t kPairs = 6;
   const SmList a_side = side_members(placement, placement.side(0));
   const SmList b_side = side_members(placement, placement.side(0) ^ 1U);
+  if (b_side.empty()) return not_simulated(kOneSide);
   const TouchConfig::Turn turn = access->turns[access->turn];
   // Every turn of an SM leaves one stamp more than it has accesses.
   std::size_t skip = 0;

@@ -15,15 +15,15 @@ namespace {
 using namespace microbench;
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = 1024 * kKiB;
-constexpr std::uint32_t kMostCtas = 264;
 
 /// "read_clean", "copy_resident", "read_dirty", ...
-Mapping start_of_stream(std::string name, std::uint64_t bytes, bool slowest) {
+/// The program starts at most two CTAs on each SM.
+Mapping start_of_stream(std::string name, std::uint64_t bytes, bool slowest, std::uint32_t sms) {
   HbmStreamConfig c;
   c.bytes = bytes;
   c.pitch = 192 * kMiB;
   c.writes = starts_with(name, "copy_") ? 1 : 0;
-  c.ctas = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / (512 * 16 * 4), 1, kMostCtas));
+  c.ctas = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / (512 * 16 * 4), 1, 2 * sms));
   const bool resident = name.find("_resident") != std::string::npos;
   c.after_flush = name.find("_dirty") != std::string::npos;
   if (resident) {
@@ -57,7 +57,7 @@ Mapping cycles_of(const char* benchmark, std::string key, std::function<std::uni
 
 }  // namespace
 
-Mapping map_cold_start(const MicrobenchRow& row) {
+Mapping map_cold_start(const MicrobenchRow& row, const Placement& placement) {
   std::string name = row.series;
   if (const auto unroll = number_after(name, "one_sm_unroll")) {
     if (*unroll == 0) return not_simulated("an unknown series");
@@ -68,7 +68,7 @@ Mapping map_cold_start(const MicrobenchRow& row) {
   const bool slowest = take_suffix(name, "_slowest_cta");
   if (!slowest && !take_suffix(name, "_duration")) return not_simulated("an unknown series");
   if (take_suffix(name, "_warm_code")) return not_simulated("the same as with cold code, within 2 %");
-  return start_of_stream(name, static_cast<std::uint64_t>(row.x) * kKiB, slowest);
+  return start_of_stream(name, static_cast<std::uint64_t>(row.x) * kKiB, slowest, placement.num_sms());
 }
 
 Mapping map_first_touch(const MicrobenchRow& row, const Placement& placement) {

@@ -1,10 +1,14 @@
 #include "sim/app/microbench/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string_view>
 
+#include "models/hw/sm/occupancy.hpp"
 #include "models/hw/system/simulator.hpp"
+#include "sim/base/error.hpp"
 
 namespace strata::app {
 
@@ -67,6 +71,34 @@ double MicrobenchRun::mean_window_ns() const {
     sms += 1;
   }
   return sms > 0 ? sum / sms : 0.0;
+}
+
+void check_launch(const GpuConfig& gpu, const Launch& launch) {
+  const SmOccupancy of_sm = occupancy(gpu, launch);
+  const std::uint64_t resident = std::uint64_t{of_sm.ctas} * static_cast<std::uint64_t>(gpu.num_sms());
+  if (launch.global_counters > 0 && launch.num_ctas() > resident) {
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "grid",
+                                fmt::format("{} CTAs that wait for one another; {} holds {} of them at once",
+                                            launch.num_ctas(), gpu.chip.name, resident)});
+  }
+  if (launch.cluster_size() == 1) {
+    return;
+  }
+  const std::vector<int>& gpcs = gpu.topology.gpc_cluster_sms;
+  const int largest = gpcs.empty() ? 0 : *std::max_element(gpcs.begin(), gpcs.end());
+  const std::uint64_t most = std::uint64_t{of_sm.ctas} * static_cast<std::uint64_t>(largest);
+  if (launch.num_ctas() % launch.cluster_size() != 0 || launch.cluster_size() > most) {
+    throw InputError(Diagnostic{{},
+                                0,
+                                0,
+                                "cluster",
+                                fmt::format("clusters of {} CTAs in a grid of {}: expected a size that divides the "
+                                            "grid and at most {}, which a GPC of {} holds",
+                                            launch.cluster_size(), launch.num_ctas(), most, gpu.chip.name)});
+  }
 }
 
 MicrobenchRun run_microbench(const GpuConfig& gpu, const TraceSource& source, double sm_clock_mhz) {

@@ -30,6 +30,9 @@ struct MicrobenchRun {
   [[nodiscard]] double mean_window_ns() const;
 };
 
+/// Throws InputError where the launch cannot run on `gpu`, or would never end: its CTAs wait for one another and not
+/// all of them are there at once. Simulates nothing.
+void check_launch(const GpuConfig& gpu, const Launch& launch);
 /// Throws what simulate() throws. @param sm_clock_mhz  the clock of the measurement.
 [[nodiscard]] MicrobenchRun run_microbench(const GpuConfig& gpu, const TraceSource& source, double sm_clock_mhz);
 

@@ -9,6 +9,9 @@
 namespace strata::app {
 
 void warn_of_unknown_series(const MicrobenchData& data) {
+  for (const Diagnostic& problem : data.odd) {
+    warn(to_string(problem));
+  }
   constexpr std::size_t kShown = 20;
   const std::size_t shown = std::min(kShown, data.unknown.size());
   for (std::size_t i = 0; i < shown; ++i) {

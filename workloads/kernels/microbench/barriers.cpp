@@ -4,7 +4,6 @@ namespace strata::microbench {
 
 namespace {
 
-constexpr std::uint32_t kAluLatency = 4;
 /// Steps of kAluLatency that BAR.SYNC takes to read a register: 12 clk at any number of warps (named_barrier less
 /// syncthreads).
 constexpr std::uint32_t kRegisterSteps = 3;
@@ -48,7 +47,8 @@ std::unique_ptr<TraceSource> make_barriers(const BarrierConfig& c) {
   return std::make_unique<Program>(std::move(l), std::move(streams));
 }
 
-std::unique_ptr<TraceSource> make_mbarrier_wake(std::uint32_t work, std::uint32_t iterations) {
+std::unique_ptr<TraceSource> make_mbarrier_wake(std::uint32_t work, std::uint32_t iterations,
+                                                std::uint32_t alu_latency) {
   Launch l = bench_launch("mbarrier_wake", 1, 2);
   one_stream_per_warp(l);
   l.mbarrier_arrivals[0] = l.mbarrier_arrivals[1] = 1;
@@ -60,7 +60,7 @@ std::unique_ptr<TraceSource> make_mbarrier_wake(std::uint32_t work, std::uint32_
                        return;
                      }
                      op = compute(Pipe::kAlu, 1, 1);
-                     op.dependent_latency = work / kAluLatency;
+                     op.dependent_latency = work / alu_latency;
                      op.waits[0] = wait_for(TokenClass::kMbarrier, waits, i / 2 + ahead);
                    }};
   };

@@ -24,7 +24,9 @@ struct BarrierConfig {
 [[nodiscard]] std::unique_ptr<TraceSource> make_barriers(const BarrierConfig& config);
 
 /// Two warps wake each other in turn through two mbarriers, `iterations` times, each after `work` clocks: half of what
-/// a round takes beyond the work is from an arrival to the waiter's next instruction.
-[[nodiscard]] std::unique_ptr<TraceSource> make_mbarrier_wake(std::uint32_t work, std::uint32_t iterations);
+/// a round takes beyond the work is from an arrival to the waiter's next instruction. @param alu_latency  of the
+/// described GPU
+[[nodiscard]] std::unique_ptr<TraceSource> make_mbarrier_wake(std::uint32_t work, std::uint32_t iterations,
+                                                              std::uint32_t alu_latency = kAluLatency);
 
 }  // namespace strata::microbench

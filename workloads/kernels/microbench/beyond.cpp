@@ -16,7 +16,6 @@ constexpr std::uint32_t kElementBytes = 2;
 constexpr std::uint32_t kPitch = 8192;
 constexpr std::uint32_t kTall = 512;
 constexpr std::uint64_t kEach = std::uint64_t{4} << 20;
-constexpr std::uint32_t kAluLatency = 4;
 /// Clocks of a turn of the loop less its four issues: two SMs whose boxes are rows beyond alone take 279 a box, pairs
 /// 352 (rows_tpc).
 constexpr std::uint32_t kTurnClocks = 1000;

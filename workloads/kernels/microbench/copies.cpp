@@ -10,8 +10,7 @@ namespace strata::microbench {
 namespace {
 
 constexpr std::uint64_t kRegion = 256 * 1024;
-constexpr std::uint32_t kAluLatency = 4;  ///< clocks of one step of dependent_latency
-constexpr std::uint8_t kStoreRead = 2;    ///< group slots of a stream: sources read, stores done
+constexpr std::uint8_t kStoreRead = 2;  ///< group slots of a stream: sources read, stores done
 constexpr std::uint8_t kStoreDone = 3;
 
 void shape_copy(std::uint32_t bytes, std::uint32_t rows, Operation& op) {

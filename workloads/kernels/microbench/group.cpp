@@ -25,12 +25,11 @@ Wait group_passed(const Group& group, std::uint32_t n) {
 }
 
 std::unique_ptr<TraceSource> make_placement_probe(std::uint32_t sms) {
-  constexpr std::uint32_t kAluLatency = 4;
   Launch l = bench_launch("placement_probe", sms, 1);
   l.smem_dynamic_bytes = kWholeSmBytes;
   const Section body{1, [](const StreamId& id, std::uint64_t, StreamCursor&, Operation& op) {
                        op = compute(Pipe::kAlu, 1, 1);
-                       op.dependent_latency = static_cast<std::uint32_t>(id.cta + 1) * kProbeClocks / kAluLatency;
+                       op.dependent_latency = static_cast<std::uint32_t>(id.cta + 1) * kProbeSteps;
                      }};
   auto streams = timed(l, {body});
   return std::make_unique<Program>(std::move(l), std::move(streams));

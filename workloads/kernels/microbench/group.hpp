@@ -25,9 +25,9 @@ struct Group {
 [[nodiscard]] Operation arrive_at_group(Wait wait = {});
 [[nodiscard]] Wait group_passed(const Group& group, std::uint32_t n);
 
-/// One CTA on each of `sms` SMs; CTA k takes kProbeClocks * k more between its stamps than CTA 0. Where a CTA landed
-/// is read off the time its SM was busy, as a program reads %smid.
+/// One CTA on each of `sms` SMs; CTA k takes kProbeSteps * k dependent instructions more between its stamps than CTA 0.
+/// Where a CTA landed is read off the time its SM was busy, as a program reads %smid.
 [[nodiscard]] std::unique_ptr<TraceSource> make_placement_probe(std::uint32_t sms);
-inline constexpr std::uint32_t kProbeClocks = 16;
+inline constexpr std::uint32_t kProbeSteps = 4;
 
 }  // namespace strata::microbench

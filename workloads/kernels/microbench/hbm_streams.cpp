@@ -138,7 +138,6 @@ std::unique_ptr<TraceSource> make_hbm_stream(const HbmStreamConfig& c) {
 std::unique_ptr<TraceSource> make_hbm_bulk_read(const HbmBulkConfig& c) {
   constexpr std::uint32_t kCopy = 8192;
   constexpr std::uint32_t kStages = 16;
-  constexpr std::uint32_t kAluLatency = 4;
   // What a turn of the loop costs its thread: one SM alone gets 26.9 B/clk (read_bulk_by_sms), two get twice that.
   constexpr std::uint32_t kLoopClocks = 304;
   Launch l = bench_launch("hbm_bulk_read", c.ctas, 4);

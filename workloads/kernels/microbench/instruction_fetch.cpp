@@ -3,7 +3,6 @@
 namespace strata::microbench {
 
 std::unique_ptr<TraceSource> make_repeated_code(const StraightCodeConfig& c) {
-  constexpr std::uint32_t kAluLatency = 4;
   constexpr std::uint32_t kChains = 4;
   constexpr std::uint32_t kSmsps = 4;
   Launch l = bench_launch("repeated_code", 1, c.warps);
@@ -11,7 +10,7 @@ std::unique_ptr<TraceSource> make_repeated_code(const StraightCodeConfig& c) {
   l.code_bytes += 1024 * c.kib;
   const Section delay{1, [c](const StreamId& id, std::uint64_t, StreamCursor&, Operation& op) {
                         op = compute(Pipe::kAlu, 1, 1);
-                        op.dependent_latency = c.apart * (id.stream / kSmsps) / kAluLatency;
+                        op.dependent_latency = c.apart * (id.stream / kSmsps) / c.alu_latency;
                       }};
   Operation piece = compute(Pipe::kFma, kInstructionsPerKib, 1);
   piece.dependent_latency = kInstructionsPerKib / kChains;

@@ -14,7 +14,8 @@ struct StraightCodeConfig {
   std::uint32_t kib = 2;  ///< size of the code
   std::uint32_t warps = 1;
   std::uint32_t laps = 1;
-  std::uint32_t apart = 0;  ///< clocks by which each four warps start later than the four before
+  std::uint32_t apart = 0;                  ///< clocks by which each four warps start later than the four before
+  std::uint32_t alu_latency = kAluLatency;  ///< of the described GPU
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_repeated_code(const StraightCodeConfig& config);
 

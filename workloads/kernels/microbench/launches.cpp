@@ -8,7 +8,6 @@
 namespace strata::microbench {
 
 namespace {
-constexpr std::uint32_t kAluLatency = 4;
 
 Launch cta_launch(const char* name, std::uint32_t ctas, std::uint32_t threads) {
   Launch l = bench_launch(name, ctas, std::max(1U, threads / kWarpLanes));
@@ -26,7 +25,8 @@ std::unique_ptr<TraceSource> make_ctas(const CtaConfig& c) {
   // Two reads of the clock and of the special registers: 79 clocks from start to end of a tiny CTA.
   constexpr std::uint32_t kStampClocks = 79;
   Operation spin = compute(Pipe::kAlu, 4, l.warps_per_cta());
-  spin.dependent_latency = std::max(kStampClocks, c.work) / kAluLatency;
+  // Work ends by the clock; the reads themselves are instructions.
+  spin.dependent_latency = std::max(kStampClocks / kAluLatency, c.work / c.alu_latency);
   sections.push_back(once(spin));
   sections.push_back(once(stamp()));
   if (c.store_last) {
@@ -46,14 +46,14 @@ std::unique_ptr<TraceSource> make_empty(std::uint32_t ctas, std::uint32_t thread
 }
 
 std::unique_ptr<TraceSource> make_waits(std::uint32_t ctas, std::uint32_t threads, std::uint32_t clocks,
-                                        std::uint32_t apart) {
+                                        std::uint32_t apart, std::uint32_t alu_latency) {
   const Launch l = cta_launch("waits", ctas, threads);
   const std::uint32_t warps = l.warps_per_cta();
   return std::make_unique<Program>(
       l, std::vector{Section{1, [=](const StreamId& id, std::uint64_t, StreamCursor&, Operation& op) {
                                op = compute(Pipe::kAlu, 4, warps);
                                op.dependent_latency =
-                                   static_cast<std::uint32_t>((clocks + apart * id.cta) / kAluLatency);
+                                   static_cast<std::uint32_t>((clocks + apart * id.cta) / alu_latency);
                              }}});
 }
 

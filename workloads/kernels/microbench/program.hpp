@@ -19,7 +19,11 @@ inline constexpr std::uint64_t kFirstAddress = std::uint64_t{1} << 32;
 inline constexpr std::uint32_t kWarpLanes = 32;
 inline constexpr std::uint32_t kLineBytes = 128;
 inline constexpr std::uint32_t kWholeSmBytes = 200 * 1024;  ///< shared memory that leaves room for one CTA per SM
-inline constexpr std::uint8_t kCtaBarrier = 0;              ///< named barrier slot of __syncthreads
+/// Clocks of one step of dependent_latency on the cards that the turns of loops were read off (Hopper). Such a turn is
+/// a chain of so many steps, which takes longer where an instruction does; what waits for the clock divides by the
+/// described GPU's own latency instead.
+inline constexpr std::uint32_t kAluLatency = 4;
+inline constexpr std::uint8_t kCtaBarrier = 0;  ///< named barrier slot of __syncthreads
 
 /// A run of operations of one stream.
 struct Section {

@@ -11,7 +11,6 @@ inline constexpr std::uint32_t kRingTurnClocks = 232;
 
 /// Makes `op` copy `n` of a ring of `stages`. The first lap is issued without waiting.
 inline void issue_in_ring(Operation& op, std::uint64_t n, std::uint32_t stages) {
-  constexpr std::uint32_t kAluLatency = 4;  // clocks of one step of dependent_latency
   op.kind = OpKind::kTma;
   set_instructions(op, 8, 1);
   op.dependent_latency = n < stages ? 0 : kRingTurnClocks / kAluLatency;

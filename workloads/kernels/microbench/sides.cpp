@@ -6,7 +6,6 @@ namespace strata::microbench {
 
 namespace {
 
-constexpr std::uint32_t kAluLatency = 4;
 constexpr std::uint32_t kChunk = 8192;
 constexpr std::uint32_t kStages = 8;
 constexpr std::uint32_t kLoadWarps = 16;
@@ -33,7 +32,7 @@ Section sweep(std::uint32_t chunk, std::uint32_t warps, std::uint64_t count, std
 Section skewed_start(const InStepConfig& c) {
   return Section{1, [c](const StreamId& id, std::uint64_t, StreamCursor&, Operation& op) {
                    op = compute(Pipe::kAlu, 1, 1);
-                   op.dependent_latency = static_cast<std::uint32_t>(c.group.rank_of(id)) * c.skew / kAluLatency;
+                   op.dependent_latency = static_cast<std::uint32_t>(c.group.rank_of(id)) * c.skew / c.alu_latency;
                  }};
 }
 

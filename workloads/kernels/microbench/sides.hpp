@@ -14,8 +14,9 @@ struct InStepConfig {
   bool bulk = false;  ///< bulk copies of 8 KiB, eight in flight; else 512 threads that load four such chunks at a time
   std::uint32_t bytes = 4 << 20;
   std::uint32_t skew = 0;
-  bool cold = false;       ///< lines no one has touched; else some members read them all beforehand:
-  std::vector<int> warms;  ///< by CTA, 1 for those that do; empty: the group's first member
+  std::uint32_t alu_latency = kAluLatency;  ///< of the described GPU: the skew is waited by the clock
+  bool cold = false;                        ///< lines no one has touched; else some members read them all beforehand:
+  std::vector<int> warms;                   ///< by CTA, 1 for those that do; empty: the group's first member
 };
 [[nodiscard]] std::unique_ptr<TraceSource> make_in_step(const InStepConfig& config);
 

@@ -22,6 +22,11 @@ TEST_CASE("Diagnostic: long words of others are cut, the file's name and what wa
   CHECK(to_string(Diagnostic{{}, 0, 0, {}, many + "end"}).size() < 4100);
 }
 
+TEST_CASE("Diagnostic: control characters of others are shown, not sent to the terminal", "[error]") {
+  CHECK(to_string(Diagnostic{"a\x1b[31m.csv", 3, 0, "k\x07", "'\x7f': expected\ta\nb"}) ==
+        "a\\x1b[31m.csv:3: k\\x07: '\\x7f': expected\ta\nb");
+}
+
 TEST_CASE("InputError: shows every problem, one a line", "[error]") {
   const strata::InputError e(std::vector<Diagnostic>{{"", 0, 0, "a", "x"}, {"", 0, 0, "b", "y"}});
   CHECK(std::string(e.what()) == "a: x\nb: y");

@@ -129,6 +129,35 @@ TEST_CASE("derive: the recorded measurements give the shipped descriptions again
   }
 }
 
+TEST_CASE("derive: a zero is no measurement", "[validation][calibrate]") {
+  GpuDescription d = h100();
+  MicrobenchData data;
+  data.rows = {row("latency", "shared", 4096, 0), row("wgmma", "bf16_ss_2wg", 8, 0)};
+  const Derivation derived = derive_parameters(data, d);
+  CHECK(derived.values.empty());
+  REQUIRE(derived.zeros.size() == 2);
+  CHECK(derived.zeros[0].message == "0: nothing measured, so smem.latency_cycles is kept");
+  CHECK(d.config.smem.latency_cycles == h100().config.smem.latency_cycles);
+}
+
+TEST_CASE("derive: the order of rows does not show in what they say", "[validation][calibrate]") {
+  MicrobenchData data;
+  for (int i = 0; i < 50; ++i) data.rows.push_back(row("topology", "dsmem_latency_from_0", i, 200 + 1.0 / (3 + i * i)));
+  for (const double x : {0, 1, 2, 3}) data.rows.push_back(row("l2_bandwidth", "bulk_private_each_gpc", x, 550));
+  for (std::size_t i = 0; i < data.rows.size(); ++i) data.rows[i].line = static_cast<int>(i);
+  GpuDescription there = h100();
+  const Derivation one = derive_parameters(data, there);
+  std::reverse(data.rows.begin(), data.rows.end());
+  GpuDescription back = h100();
+  const Derivation other = derive_parameters(data, back);
+  REQUIRE(one.values.size() == other.values.size());
+  for (std::size_t i = 0; i < one.values.size(); ++i) {
+    CHECK(one.values[i].source == other.values[i].source);
+    CHECK(one.values[i].line == other.values[i].line);
+    CHECK(one.values[i].after == other.values[i].after);
+  }
+}
+
 TEST_CASE("derive: a value out of range is refused with its key", "[validation][calibrate]") {
   GpuDescription d = h100();
   MicrobenchData data;
@@ -151,7 +180,7 @@ TEST_CASE("identity: a run names its GPU, its memory and its GPCs", "[validation
             "\"memory_clock_mhz\": 1593, \"memory_bus_bits\": 5120, \"memory_bytes\": 150109880320, \"date_utc\": "
             "\"today\"}");
   std::string topology = MeasuredRun::header();
-  for (int g = 0; g < 2; ++g) topology += "topology,sms_in_gpc," + std::to_string(g) + ",gpc,18,SM,1,1,1,1\n";
+  for (int g = 0; g < 2; ++g) topology += "topology,sms_in_gpc," + std::to_string(g) + ",gpc,18,SM,18,18,1,1\n";
   run.write("topology.csv", topology);
   GpuDescription d = h100();
   apply_identity(run.path(), "my-gpu", d);
@@ -163,7 +192,7 @@ TEST_CASE("identity: a run names its GPU, its memory and its GPCs", "[validation
   CHECK(d.config.topology.gpc_sms == std::vector<int>{18, 18});
   CHECK(d.config.topology.gpc_partition == std::vector<int>{0, 1});
   CHECK(d.origins.at("topology.gpc_partition").origin == "inferred");
-  run.write("topology.csv", MeasuredRun::header() + "topology,sms_in_gpc,0,gpc,18,SM,1,1,1,1\n");
+  run.write("topology.csv", MeasuredRun::header() + "topology,sms_in_gpc,0,gpc,18,SM,18,18,1,1\n");
   CHECK_THROWS_AS(apply_identity(run.path(), "my-gpu", d), InputError);
   run.write("topology.csv", topology);
   run.write("origin.json",
@@ -176,4 +205,45 @@ TEST_CASE("identity: a run names its GPU, its memory and its GPCs", "[validation
     CHECK(e.diagnostics()[0].key == "memory_bus_bits");
     CHECK(std::string(e.what()).find("makes 6 HBM stacks") != std::string::npos);
   }
+}
+
+TEST_CASE("identity: rows that the run leaves out say nothing of its GPCs; sides that are missing are said to be",
+          "[validation][calibrate]") {
+  const MeasuredRun run("identity_left_out");
+  const auto origin = [](const std::string& more) {
+    return "{\"gpu\": \"NVIDIA H100 PCIe\", \"sms\": 36, \"l2_bytes\": 52428800, \"max_sm_clock_mhz\": 1755, "
+           "\"memory_clock_mhz\": 1593" +
+           more + "}";
+  };
+  run.write("topology.csv", MeasuredRun::header() + "topology,sms_in_gpc,0,gpc,18,SM,18,18,1,1\n" +
+                                "topology,sms_in_gpc,1,gpc,18,SM,18,18,1,1\n");
+  run.write("l2_fabric.csv", MeasuredRun::header() + "l2_fabric,side_of_gpc,1,gpc,1,side,1,1,1,1\n");
+  run.write("origin.json", origin(""));
+  GpuDescription d = h100();
+  apply_identity(run.path(), "my-gpu", d);
+  CHECK(d.origins.at("topology.gpc_partition").source ==
+        "l2_fabric.csv has side_of_gpc of 1 of 2 GPCs; GPCs dealt to the sides in turn");
+  run.write("origin.json", origin(", \"left_out\": [\"topology sms_in_gpc *\"]"));
+  GpuDescription other = h100();
+  CHECK_THROWS_WITH(apply_identity(run.path(), "my-gpu", other), Catch::Contains("measure topology too"));
+}
+
+TEST_CASE("identity: what no description can hold is said with its key in origin.json", "[validation][calibrate]") {
+  const MeasuredRun run("identity_keys");
+  const auto error = [&run](const std::string& more) {
+    run.write("origin.json",
+              "{\"gpu\": \"NVIDIA H100\", \"sms\": 132, \"l2_bytes\": 52428800, \"max_sm_clock_mhz\": 1980, "
+              "\"memory_clock_mhz\": 2619, " +
+                  more + "}");
+    run.write("latency.csv", MeasuredRun::header() + "latency,shared,4096,B,23,clk,23,23,5,1980\n");
+    GpuDescription d = h100();
+    try {
+      apply_identity(run.path(), "my-gpu", d);
+    } catch (const InputError& e) {
+      return e.diagnostics().front().key;
+    }
+    return std::string();
+  };
+  CHECK(error("\"memory_bytes\": 1") == "memory_bytes");
+  CHECK(error("\"memory_bus_bits\": 1") == "memory_bus_bits");
 }

@@ -200,6 +200,86 @@ TEST_CASE("microbench points: an x that makes no sense is an error of the row's 
   CHECK(error(row("tma", "bulk_0B_2stages", 2)).find("no measurement that can be simulated") != std::string::npos);
 }
 
+TEST_CASE("microbench points: more SMs than the GPU has are refused, whatever the program", "[app][microbench]") {
+  const Placement placement(h100());
+  const auto error = [&](const char* bench, const char* series, double x) {
+    MicrobenchRow r = row(bench, series, x);
+    r.x_unit = "SM";
+    r.file = "run/some.csv";
+    r.line = 7;
+    try {
+      static_cast<void>(map_point(r, placement));
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  for (const char* series : {"ldg_private_spread", "bulk_private_spread", "ldg_private_spread_sum_of_rates"}) {
+    for (const double x : {133.0, 4294967295.0, 2.5}) {
+      CHECK(error("l2_bandwidth", series, x).starts_with("run/some.csv:7: x: "));
+      // Without a unit too nothing is made of so many.
+      if (x > 132) CHECK_FALSE(map_point(row("l2_bandwidth", series, x), placement).point);
+    }
+  }
+  CHECK(error("hbm", "read_bulk_by_sms", 133) ==
+        "run/some.csv:7: x: 133: read_bulk_by_sms expects a whole number of SMs, from 1 to the 132 of the described "
+        "GPU");
+  CHECK_FALSE(map_point(row("hbm", "read_bulk_by_sms", 133), placement).point);
+  CHECK(error("hbm", "read_bulk_by_sms", 132).empty());
+  CHECK(error("l2_fabric", "again_side0", 1.5).starts_with("run/some.csv:7: x: 1.5: "));
+}
+
+TEST_CASE("microbench points: a GPU with all GPCs on one side of the L2 has no other side to read",
+          "[app][microbench]") {
+  GpuConfig gpu = h100();
+  std::fill(gpu.topology.gpc_partition.begin(), gpu.topology.gpc_partition.end(), 0);
+  const Placement placement(gpu);
+  const char* why = "the described GPU has all GPCs on one side of the L2";
+  CHECK(map_point(row("l2_fabric", "after_other_side_side0", 4), placement).reason == why);
+  CHECK(map_point(row("l2_fabric", "again_side1", 4), placement).reason == why);
+  CHECK(map_point(row("l2_partition", "sequence_b1", 0), placement).reason == why);
+  CHECK(map_point(row("lrc", "ldg_two_gpcs_skew256", 2), placement).point);
+}
+
+TEST_CASE("microbench points: what waits for the clock waits as long at any latency of an instruction",
+          "[app][microbench]") {
+  for (const int latency : {1, 3, 7, 100}) {
+    GpuConfig gpu = h100();
+    gpu.sm.alu_latency_cycles = latency;
+    CAPTURE(latency);
+    const Placement placement(gpu);
+    CHECK(placement.named("all", 132)->size() == 132);
+    const auto gap = [&](const GpuConfig& of) {
+      MicrobenchData data;
+      data.rows = {row("cta_ends", "wait_128_threads", 132, 1, "sm__cycles_elapsed.max")};
+      return compare_microbench(of, data, {}).groups.front().points.front().simulated;
+    };
+    CHECK(gap(gpu) == Approx(gap(h100())).epsilon(0.05));
+  }
+}
+
+TEST_CASE("microbench points: what would be refused is found without a simulation", "[app][microbench]") {
+  MicrobenchData data;
+  data.rows = {row("latency", "shared", 4096), row("latency", "load_ca", 32, 0),
+               row("l2_slices", "latency_from_gpc0", 0)};
+  const CheckedRows checked = check_microbench(h100(), data);
+  CHECK(checked.simulated == 1);
+  REQUIRE(checked.zeros.size() == 1);
+  CHECK(checked.zeros.front().series == "load_ca");
+  for (const MicrobenchRow& bad : {row("latency", "shared", 4097), row("launch", "cluster7_one_per_sm_rate", 128)}) {
+    data.rows.resize(1);
+    data.rows.push_back(bad);
+    CHECK_THROWS_AS(check_microbench(h100(), data), InputError);
+  }
+  // CTAs that wait for one another must all be there at once.
+  const MicrobenchRow beside = row("hbm", "cold_read", 1024);
+  GpuConfig small = h100();
+  small.topology.gpc_sms = small.topology.gpc_cluster_sms = {2, 2};
+  small.topology.gpc_partition = {0, 1};
+  data.rows = {beside, row("hbm", "read_bulk", 64)};
+  CHECK(check_microbench(small, data).simulated == 2);
+}
+
 TEST_CASE("microbench placement: groups have the members their names say", "[app][microbench]") {
   const Placement p(h100());
   CHECK(p.num_sms() == 132);
