@@ -146,6 +146,9 @@ std::string overruled_types(const LaunchRow& row, const ElementwiseName& e) {
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
   ElementwiseName e = parse_elementwise_name(name);
+  if (!e.knows_types && row.dtype.empty()) {
+    throw UnsupportedError("the kernel name says no element type of a known size; give it in the column dtype");
+  }
   const DataType row_type = row.dtype.empty() ? e.output : parse_data_type(row.dtype);
   if (!e.knows_types) {
     e.output = row_type;

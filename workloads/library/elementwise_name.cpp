@@ -23,8 +23,14 @@ constexpr std::string_view kArrays[] = {"std::array<char*, ", "at::detail::Array
 std::vector<DataType> type_list(std::string_view text, std::size_t at, char close) {
   std::vector<DataType> types;
   while (at < text.size()) {
-    const std::size_t end = text.find_first_of(std::string{',', '<', '(', close}, at);
-    if (end == std::string_view::npos) break;
+    std::size_t end = at;
+    for (int depth = 0; end < text.size(); ++end) {  // c10::complex<float> is one type
+      const char c = text[end];
+      if (depth == 0 && (c == ',' || c == '(' || c == close)) break;
+      depth += c == '<' ? 1 : (c == '>' ? -1 : 0);
+      if (depth < 0) break;
+    }
+    if (end == text.size()) break;
     const auto type = cpp_data_type(text.substr(at, end - at));
     if (!type) break;
     types.push_back(*type);
@@ -50,6 +56,18 @@ std::vector<DataType> template_types(std::string_view text, std::string_view nam
   return at == std::string_view::npos ? std::vector<DataType>{} : type_list(text, at + name.size(), '>');
 }
 
+/// The element type of a functor of PyTorch's that takes and gives one type, its first template argument.
+std::optional<DataType> functor_type(std::string_view name, std::string_view head) {
+  const std::size_t place = head.ends_with(kVectorized) ? 1 : 0;
+  const auto arguments = template_arguments(name, head.substr(0, head.size() - 1));
+  if (arguments.size() <= place) return std::nullopt;
+  const std::string_view functor = arguments[place];
+  const std::size_t open = functor.find('<');
+  if (open == std::string_view::npos || functor.find("lambda") != std::string_view::npos) return std::nullopt;
+  const std::vector<DataType> types = type_list(functor, open + 1, '>');
+  return types.empty() ? std::nullopt : std::optional(types.front());
+}
+
 std::uint32_t number_at(std::string_view text, std::size_t at) {
   std::uint32_t value = 0;
   if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
@@ -70,7 +88,7 @@ void expect_arguments(std::string_view name, std::string_view head) {
   }
 }
 
-void read_types(std::string_view name, ElementwiseName& e) {
+void read_types(std::string_view name, std::string_view head, ElementwiseName& e) {
   // AUnaryFunctor<arg1, arg2, result, op> holds the first argument, BUnaryFunctor the second.
   if (const auto t = template_types(name, "AUnaryFunctor<"); t.size() >= 3) {
     e.inputs = {t[1]};
@@ -96,6 +114,11 @@ void read_types(std::string_view name, ElementwiseName& e) {
   } else if (const auto args = lambda_types(name); !args.empty()) {
     e.inputs = args;
     e.output = args.back();
+  } else if (const auto type = head.ends_with(kStrided) && !head.ends_with(kVectorized) && !head.ends_with(kUnrolled)
+                                   ? std::nullopt
+                                   : functor_type(name, head)) {
+    e.inputs = {};  // as many as there are pointers, all of the output's type
+    e.output = *type;
   } else {
     return;
   }
@@ -138,7 +161,7 @@ ElementwiseName parse_elementwise_name(std::string_view name) {
     break;
   }
   e.functor = functor_class(name);
-  read_types(name, e);
+  read_types(name, head, e);
   if (head.ends_with(kVectorized)) {
     e.order = ThreadOrder::kVectorized;
     e.vector = number_at(name, head.size());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   if (arguments.size() > 4) c.unroll = integer_argument(arguments, 4);
   c.input_vector = arguments.size() > 5 ? integer_argument(arguments, 5) : std::min(4U, c.unroll);
   if (c.unroll == 0 || c.unroll > 16 || c.input_vector == 0 || c.input_vector > 16 || c.output_vector > 4 ||
-      c.max_threads < 32 || c.max_threads > 1024) {
-    throw UnsupportedError("the kernel name's threads, unrolling or vector width are out of range");
+      c.max_threads < 32 || c.max_threads > 1024 || !std::has_single_bit(c.max_threads)) {
+    throw UnsupportedError(
+        "the kernel name's threads, unrolling or vector width are out of range; expected a power of two of 32 to 1024 "
+        "threads");
   }
   c.num_sms = target.num_sms;
   c.registers = row.registers.value_or(32);

@@ -5,6 +5,7 @@
 
 #include "sim/base/error.hpp"
 #include "tests/support/launch_rows.hpp"
+#include "tests/support/trace_totals.hpp"
 #include "workloads/library/not_modelled.hpp"
 #include "workloads/library/resolve.hpp"
 
@@ -33,6 +34,37 @@ TEST_CASE("odd names: elementwise vectors and pointers that no kernel has", "[wo
   CHECK_THAT(reason("add", vectorized("4", "2147483648ul"), "64,64"), Catch::Contains("2147483647 inputs"));
   CHECK_THAT(reason("add", "void at::native::index_elementwise_kernel<128, 4, F>()", "64,64"),
              Catch::Contains("gathers and scatters"));
+}
+
+TEST_CASE("odd names: an element type is that of the functor, or has to be given", "[workloads][library]") {
+  const auto stored = [](const std::string& functor) {
+    LaunchRow row = test::launch_row(
+        "abs", "void at::native::vectorized_elementwise_kernel<4, " + functor + ", std::array<char*, 2ul> >()",
+        "64,64");
+    row.dtype.clear();
+    const std::string why = reason(row);
+    return why == kResolved
+               ? std::to_string(test::trace_totals(*resolve_launch(row, test::hopper_facts()).source).stored_sectors)
+               : why;
+  };
+  CHECK(stored("at::native::AbsFunctor<c10::BFloat16>") == std::to_string(64 * 64 * 2 / 32));
+  CHECK(stored("at::native::NegFunctor<c10::complex<float> >") == stored("at::native::NegFunctor<double>"));
+  CHECK_THAT(stored("at::native::AbsFunctor<c10::complex<double> >"), Catch::Contains("column dtype"));
+  CHECK_THAT(stored("at::native::Unheard"), Catch::Contains("column dtype"));
+}
+
+TEST_CASE("odd names: reductions of threads that no kernel has", "[workloads][library]") {
+  const auto sum = [](const std::string& threads) {
+    return reason(
+        "sum",
+        "void at::native::reduce_kernel<" + threads +
+            ", 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, at::native::sum_functor<float, "
+            "float, float> >, unsigned int, float, 4, 4> >()",
+        "100,100");
+  };
+  CHECK(sum("512") == kResolved);
+  CHECK_THAT(sum("160"), Catch::Contains("power of two"));
+  CHECK_THAT(sum("100"), Catch::Contains("power of two"));
 }
 
 TEST_CASE("odd names: elementwise names that are cut short or hold impossible numbers", "[workloads][library]") {
