@@ -55,6 +55,7 @@ CsvReader::CsvReader(std::string path, CsvSurroundings surroundings)
   if (!read_record(first)) {
     fail(0, "is empty; expected a header with column names");
   }
+  header_line_ = first.line;
   std::unordered_set<std::string> seen;
   for (const std::string& cell : first.cells) {
     header_.push_back(trimmed(cell));
@@ -90,7 +91,7 @@ void CsvReader::require(const std::vector<std::string_view>& columns) const {
     }
   }
   if (!missing.empty()) {
-    fail(1, fmt::format("the header lacks the column {}; needed are {}", missing, fmt::join(columns, ",")));
+    fail(header_line_, fmt::format("the header lacks the column {}; needed are {}", missing, fmt::join(columns, ",")));
   }
 }
 

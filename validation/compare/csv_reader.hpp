@@ -53,6 +53,7 @@ class CsvReader {
   CsvSurroundings surroundings_;
   std::ifstream stream_;
   std::vector<std::string> header_;
+  int header_line_ = 1;
   int line_ = 1;
   std::size_t record_bytes_ = 0;
 };

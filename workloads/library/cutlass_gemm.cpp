@@ -223,6 +223,15 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const Cut
   return build_gemm(config, target);
 }
 
+/// Into how many slices the library cuts K is in no name, only in the grid. It does so where the tiles leave most SMs
+/// without work.
+void warn_of_unknown_split(const LaunchRow& row, const TargetFacts& target, BuiltKernel& built) {
+  if (row.grid || 2 * built.source->launch().grid.count() > target.num_sms) return;
+  built.warning += built.warning.empty() ? "" : "; ";
+  built.warning += fmt::format("no grid: K is taken as not split, though {} CTAs are few for {} SMs",
+                               built.source->launch().grid.count(), target.num_sms);
+}
+
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const CutlassName name = parse_cutlass_name(canonical_kernel_name(row.kernel));
   std::string warning;
@@ -230,6 +239,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built = name.simt ? make_simt(fitting, target, name) : make_tensor(fitting, target, name);
   expect_ctas(row, built.source->launch());
   note_name(row, name, warning, built);
+  warn_of_unknown_split(row, target, built);
   return built;
 }
 

@@ -202,6 +202,10 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
                                             [](unsigned char a, char b) { return std::tolower(a) == b; })) {
       throw UnsupportedError(fmt::format("kernel '{}' is of no known family; did you mean 'auto'?", canonical));
     }
+    if (canonical.starts_with("_Z")) {
+      throw UnsupportedError(
+          fmt::format("kernel '{}' is a mangled name; give it as c++filt prints it", identifier_of(canonical)));
+    }
     const FamilyParser* nearest = nearest_family(canonical);
     throw UnsupportedError(fmt::format("kernel '{}' is of no known family{}", identifier_of(canonical),
                                        nearest == nullptr ? "" : fmt::format("; the nearest is {}", nearest->family)));

@@ -31,7 +31,7 @@ constexpr const char* kSmemDynamic = "launch__shared_mem_per_block_dynamic";
 constexpr const char* kSmemStatic = "launch__shared_mem_per_block_static";
 constexpr const char* kNoShape =
     "no shape: give the launch an NVTX range such as gemm_bf16_TN_4096x4096x4096 (ncu --nvtx), or "
-    "torch.autograd.profiler.emit_nvtx(record_shapes=True)), or add columns op,dtype,shape to the page";
+    "torch.autograd.profiler.emit_nvtx(record_shapes=True), or add columns op,dtype,shape to the page";
 
 const char* column_of(LaunchCell cell) {
   switch (cell) {

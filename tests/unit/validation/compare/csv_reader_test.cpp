@@ -73,3 +73,16 @@ TEST_CASE("CSV: every missing column is named at once") {
   CHECK_NOTHROW(reader.require({"case", "op"}));
   CHECK_THROWS_WITH(reader.require({"case", "seq", "shape"}), Catch::Contains("'seq', 'shape'"));
 }
+
+TEST_CASE("CSV: a missing column is missed where the header stands") {
+  const TemporaryFile file("==PROF== text\nmore\n\"ID\",\"b\"\n1,2\n");
+  CsvSurroundings surroundings;
+  surroundings.header_begins = "ID";
+  const CsvReader reader(file.path(), surroundings);
+  try {
+    reader.require({"c"});
+    FAIL("the column is not there");
+  } catch (const InputError& e) {
+    CHECK(e.diagnostics().at(0).line == 3);
+  }
+}

@@ -53,6 +53,25 @@ TEST_CASE("odd names: an element type is that of the functor, or has to be given
   CHECK_THAT(stored("at::native::Unheard"), Catch::Contains("column dtype"));
 }
 
+TEST_CASE("odd names: a CUTLASS launch of few CTAs without its grid may have been split along K",
+          "[workloads][library]") {
+  const std::string kernel = "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_bf16_128x128_tn_align1>(T1::Params)";
+  const auto warning = [&](const std::string& shape, std::optional<Dim3> grid) {
+    LaunchRow row = test::launch_row("gemm", kernel, shape);
+    row.dtype = "bf16";
+    row.grid = grid;
+    return resolve_launch(row, test::hopper_facts()).warning;
+  };
+  CHECK_THAT(warning("333,777,1111,TN", std::nullopt), Catch::Contains("24 CTAs are few for 132 SMs"));
+  CHECK(warning("333,777,1111,TN", Dim3{24, 1, 12}).empty());
+  CHECK(warning("2047,2047,2047,TN", std::nullopt).empty());
+}
+
+TEST_CASE("odd names: a mangled name is said to be one", "[workloads][library]") {
+  CHECK_THAT(reason("add", "_ZN2at6native29vectorized_elementwise_kernelILi4EEEv", "64,64"),
+             Catch::Contains("mangled name"));
+}
+
 TEST_CASE("odd names: reductions of threads that no kernel has", "[workloads][library]") {
   const auto sum = [](const std::string& threads) {
     return reason(
