@@ -89,7 +89,9 @@ void print_fitted(std::FILE* report, const FitRun& fits) {
 std::vector<std::string> kept_measurements(const GpuDescription& base, const GpuDescription& described,
                                            const Derivation& derived) {
   std::vector<std::string> out;
-  for (const auto& [key, origin] : base.origins) {
+  for (const auto& entry : base.origins) {
+    const std::string& key = entry.first;  // lambdas of older compilers take no structured bindings
+    const auto& origin = entry.second;
     const auto now = described.origins.find(key);
     const bool was_measured = origin.origin == "measured" || origin.origin == "fitted";
     const bool said = std::any_of(derived.kept.begin(), derived.kept.end(),
