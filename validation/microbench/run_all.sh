@@ -59,18 +59,8 @@ tidy() {
   rm -f "$out"/*.part
   [ -z "$made" ] || rmdir "$made" 2>/dev/null
 }
-# A signal has to reach the program that is under way too: by itself timeout would give it a process group of its own,
-# and the shell would wait for its end first.
-child=""
-watched() {
-  "$@" &
-  child=$!
-  wait "$child"
-  local status=$?
-  child=""
-  return "$status"
-}
-trap '[ -z "$child" ] || { kill "$child"; wait "$child"; } 2>/dev/null; tidy; exit 130' INT TERM HUP
+. "$here/watched.sh"
+end_on_signal tidy
 mkdir -p "$out" || exit 1
 if ! "$bin/origin" --out "$out/origin.json.part"; then
   echo "run_all.sh: origin failed: nothing was measured" >&2

@@ -19,16 +19,9 @@ command -v ncu >/dev/null || { echo "run_counters.sh: ncu not found" >&2; exit 1
 command -v python3 >/dev/null || { echo "run_counters.sh: python3 not found, which joins counters and rows" >&2; exit 1; }
 raw=$out/ncu
 mkdir -p "$raw" || exit 1
-child=""
-watched() {
-  "$@" &
-  child=$!
-  wait "$child"
-  local status=$?
-  child=""
-  return "$status"
-}
-trap '[ -z "$child" ] || { kill "$child"; wait "$child"; } 2>/dev/null; rm -f "$raw"/*.part "$out"/*_counters.csv.part; exit 130' INT TERM HUP
+tidy() { rm -f "$raw"/*.part "$out"/*_counters.csv.part; }
+. "$(dirname "$0")/watched.sh"
+end_on_signal tidy
 reason() { grep -h -m1 -E '==ERROR==|rror' "$@" 2>/dev/null | sed 's/^==ERROR== *//' | head -1; }
 watched timeout --foreground 60 ncu --query-metrics > "$raw/metrics.txt" 2>&1 ||
   { echo "run_counters.sh: ncu lists no metrics: $(reason "$raw/metrics.txt")" >&2; exit 1; }

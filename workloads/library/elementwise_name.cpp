@@ -56,9 +56,12 @@ std::vector<DataType> template_types(std::string_view text, std::string_view nam
   return at == std::string_view::npos ? std::vector<DataType>{} : type_list(text, at + name.size(), '>');
 }
 
-/// The element type of a functor of PyTorch's that takes and gives one type, its first template argument.
+/// The element type of a functor of PyTorch's that takes and gives one type, its first template argument. Names of
+/// strided kernels hold a lambda in its place.
 std::optional<DataType> functor_type(std::string_view name, std::string_view head) {
-  const std::size_t place = head.ends_with(kVectorized) ? 1 : 0;
+  const bool vectorized = head.ends_with(kVectorized);
+  if (!vectorized && !head.ends_with(kUnrolled)) return std::nullopt;
+  const std::size_t place = vectorized ? 1 : 0;
   const auto arguments = template_arguments(name, head.substr(0, head.size() - 1));
   if (arguments.size() <= place) return std::nullopt;
   const std::string_view functor = arguments[place];
@@ -114,9 +117,7 @@ void read_types(std::string_view name, std::string_view head, ElementwiseName& e
   } else if (const auto args = lambda_types(name); !args.empty()) {
     e.inputs = args;
     e.output = args.back();
-  } else if (const auto type = head.ends_with(kStrided) && !head.ends_with(kVectorized) && !head.ends_with(kUnrolled)
-                                   ? std::nullopt
-                                   : functor_type(name, head)) {
+  } else if (const auto type = functor_type(name, head)) {
     e.inputs = {};  // as many as there are pointers, all of the output's type
     e.output = *type;
   } else {

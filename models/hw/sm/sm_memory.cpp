@@ -15,16 +15,16 @@ namespace {
 
 /// What a sector that comes through L1 for lanes which lie apart, or for cp.async, takes of the data path beside its
 /// wavefronts: fills write 64 B a clk. An fp32 GEMM that keeps the path busy all the time (64x64 tiles) shows the same.
-/// Clk of an instruction on an H200 less its wavefronts: 1.0 to 1.4 for 2 B lanes 16 B apart (2.5 sectors), 1.7 to 2.9
-/// for 4 B lanes (4 to 4.5 sectors), of LDG and of cp.async alike.
+/// Clk of a cp.async on an H200 less its wavefronts: 1.7 to 2.9 for 4 B lanes (4 to 4.5 sectors). Of LDG whose lanes
+/// lie apart see fill_path_bytes.
 constexpr std::uint32_t kFillPathBytes = 64;
 
 /// What a sector takes that comes for lanes apart. To registers it is hidden where all elements of a lane's 16 B lie in
 /// one sector, so that one request of eight misses; where later requests miss too, a quarter of a clk stays.
 std::uint32_t fill_path_bytes(const MemoryRef& m, bool to_smem) {
+  if (to_smem) return kFillPathBytes;
   const bool in_one_sector =
       m.row_pitch % m.lane_pitch == 0 && m.address % static_cast<std::uint64_t>(m.lane_pitch) == 0;
-  if (to_smem) return kFillPathBytes;
   return in_one_sector ? 0 : kFillPathBytes / 2;
 }
 
