@@ -25,26 +25,26 @@ class IssueQueue {
   /// busy in a share `pipe` of the slots; of simulated warps with random gaps, the oldest first, up to 19 % are lost.
   [[nodiscard]] std::int64_t with_idle_slots(std::int64_t units, std::int64_t log_gaps, std::int32_t warps,
                                              double pipe) {
-    constexpr double kLostAtFullPipe = 0.19;
-    const double filled = used(log_gaps, warps);
-    return std::llround(static_cast<double>(units) / (filled * (1 - kLostAtFullPipe * pipe * pipe * pipe * filled)));
+    // The few mixes of warps that a kernel has come up over and over.
+    const auto mixed =
+        (static_cast<std::uint64_t>(log_gaps) + static_cast<std::uint64_t>(units) * kOdd) * 0x9e3779b97f4a7c15ULL +
+        static_cast<std::uint64_t>(warps);
+    Known& known = known_[(mixed ^ mixed >> 32) % known_.size()];
+    if (known.log_gaps != log_gaps || known.units != units || known.warps != warps || known.pipe != pipe) {
+      constexpr double kLostAtFullPipe = 0.19;
+      const double filled = used(log_gaps, warps);
+      const double share = filled * (1 - kLostAtFullPipe * pipe * pipe * pipe * filled);
+      known = Known{log_gaps, units, pipe, std::llround(static_cast<double>(units) / share), warps};
+    }
+    return known.time;
   }
 
  private:
   static constexpr double kLogScale = 1 << 16;
   static constexpr std::int64_t kAlwaysReady = -std::int64_t{16} << 16;  ///< of a warp that always has an instruction
+  static constexpr std::uint64_t kOdd = 0x632be59bd9b4e019ULL;           ///< spreads units over the table
 
-  [[nodiscard]] double used(std::int64_t log_gaps, std::int32_t warps) {
-    // The few mixes of warps that a kernel has come up over and over.
-    const auto mixed = static_cast<std::uint64_t>(log_gaps) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(warps);
-    Known& known = known_[(mixed ^ mixed >> 32) % known_.size()];
-    if (known.log_gaps != log_gaps || known.warps != warps) {
-      known = Known{log_gaps, warps, work_out(log_gaps, warps)};
-    }
-    return known.used;
-  }
-
-  [[nodiscard]] static double work_out(std::int64_t log_gaps, std::int32_t warps) {
+  [[nodiscard]] static double used(std::int64_t log_gaps, std::int32_t warps) {
     constexpr double kAllUsed = 0.997;
     constexpr double kHardlyAny = 1.0 / 16;
     const double gap = std::exp(static_cast<double>(log_gaps) / kLogScale / warps);
@@ -62,10 +62,12 @@ class IssueQueue {
 
   struct Known {
     std::int64_t log_gaps = 0;
+    std::int64_t units = 0;
+    double pipe = 0;
+    std::int64_t time = 0;
     std::int32_t warps = 0;  ///< 0 = nothing known
-    double used = 0;
   };
-  std::array<Known, 256> known_{};
+  std::array<Known, 512> known_{};
 };
 
 }  // namespace strata

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "models/hw/common/chunk.hpp"
 #include "workloads/spec/bank_wavefronts.hpp"
 
 namespace strata {
@@ -36,7 +37,6 @@ struct L1Passes {
 ///                     row; lanes of one chunk column go one after the other. 0 = to registers
 [[nodiscard]] inline L1Passes l1_passes(std::span<const std::uint64_t> lanes, std::uint32_t lane_bytes,
                                         std::uint32_t row_lanes) {
-  constexpr std::uint32_t kLineBytes = 128;
   constexpr std::uint32_t kLanes = 32;
   constexpr std::uint32_t kChunksOfWavefront = 8;
   std::array<std::uint64_t, kLanes> lines{};  // distinct, with the pass of each

@@ -22,6 +22,7 @@
 #include "models/hw/sm/issue_queue.hpp"
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/sm/open_stores.hpp"
+#include "models/hw/sm/strided_passes.hpp"
 #include "models/hw/sm/tokens.hpp"
 #include "models/hw/sm/turn_port.hpp"
 #include "sim/base/prefetch.hpp"
@@ -41,6 +42,7 @@ struct SmEnvironment {
   SmOccupancy occupancy;
   std::vector<Operation> fetch_buffer;  ///< one engine, one thread: shared scratch
   IssueQueue issue_queue;
+  StridedPasses strided_passes;
   std::vector<Resource> dsmem_gpcs;  ///< what all SMs of a GPC bring in from each other's shared memory
 };
 
@@ -177,12 +179,22 @@ class Sm {
   static constexpr std::uint32_t kSmsps = 4;
   static constexpr std::int64_t kScale = 64;  ///< work units per instruction or cycle in fractional-rate resources
 
+  /// What one quantum of an operation takes of each unit, in 1/kScale cycles (of a warp, unless it says otherwise).
+  struct Quantum {
+    std::int64_t issue = 0;
+    std::int64_t mma = 0;
+    std::int64_t pipe = 0;      ///< 0 = the operation uses no pipe of its sub-partition
+    std::int64_t shared = 0;    ///< of shared-memory instructions at their sub-partition's port
+    std::int64_t lsu = kNoLsu;  ///< of all the stream's warps
+    static constexpr std::int64_t kNoLsu = -1;
+    Tick warp_issue = 0;  ///< how long a warp is held that issues to shared memory
+  };
   struct Stream {
     StreamCursor cursor;
     std::vector<Operation> ops;
     std::uint32_t next = 0;
     std::uint32_t quanta_left = 0;  ///< of the operation being issued
-    std::uint32_t quanta_total = 0;
+    Quantum quantum;                ///< of the operation being issued
     Tick started = 0;
     Tick pipe_end = 0;
     Tick code_ready = 0;  ///< when the code of the operation being issued has come
@@ -317,6 +329,8 @@ class Sm {
   /// Cycles from an instruction to one that depends on it.
   [[nodiscard]] double latency_of(const Operation& op) const;
   /// What the operation takes of a sub-partition's way to the LSU, per warp.
+  /// @param quanta  how many the operation is issued in
+  [[nodiscard]] Quantum quantum_of(const Operation& op, const Stream& stream, std::int64_t quanta) const;
   [[nodiscard]] std::int64_t shared_issue_units(const Operation& op, const Stream& stream) const;
   /// How long a warp takes to hand it over, alone.
   [[nodiscard]] Tick warp_issue_time(const Operation& op) const;

@@ -185,8 +185,8 @@ void Sm::begin(Stream& stream, const Operation& op) {
     const double interval = mma_cycles_per_smsp(op) + t.mma_sync_overhead_cycles;
     hold += t.mma_sync_issue_hold * std::max(0.0, (interval - 1.0) * op.mma_count);
   }
-  stream.quanta_total = std::max(1U, static_cast<std::uint32_t>(std::ceil(hold / kQuantumCycles)));
-  stream.quanta_left = stream.quanta_total;
+  stream.quanta_left = std::max(1U, static_cast<std::uint32_t>(std::ceil(hold / kQuantumCycles)));
+  stream.quantum = quantum_of(op, stream, stream.quanta_left);
   stream.started = context().now();
   stream.pipe_end = 0;
   stream.code_ready = icache_.fetch(stream.started, op.pc, op.issue_slots);
@@ -241,22 +241,36 @@ Turn Sm::turn_of(const Cta& cta) {
   return drawn < config().sm.oldest_first_share ? Turn::kOldestFirst : Turn::kOldest;
 }
 
-Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op, Turn turn) {
-  const Tick now = context().now();
-  const std::int64_t quanta = stream.quanta_total;
-  std::int64_t issue_units = std::int64_t{op.issue_slots} * kScale / quanta;
-  std::int64_t mma_units = 0;
+Sm::Quantum Sm::quantum_of(const Operation& op, const Stream& stream, std::int64_t quanta) const {
+  Quantum q;
+  q.issue = std::int64_t{op.issue_slots} * kScale / quanta;
   if (op.kind == OpKind::kMmaSync) {
     const TensorConfig& t = config().tensor;
     const double interval = mma_cycles_per_smsp(op) + t.mma_sync_overhead_cycles;
-    mma_units = std::llround(interval * op.mma_count * kScale / static_cast<double>(quanta));
-    issue_units += std::llround(t.mma_sync_issue_hold * std::max(0.0, interval - 1.0) * op.mma_count * kScale /
-                                static_cast<double>(quanta));
+    q.mma = std::llround(interval * op.mma_count * kScale / static_cast<double>(quanta));
+    q.issue += std::llround(t.mma_sync_issue_hold * std::max(0.0, interval - 1.0) * op.mma_count * kScale /
+                            static_cast<double>(quanta));
   }
-  const std::int64_t pipe_units = std::int64_t{op.pipe_work} * kScale / quanta;
+  if (op.pipe != Pipe::kNone && op.pipe < Pipe::kLsu) {
+    q.pipe = std::int64_t{op.pipe_work} * kScale / quanta;
+  }
+  q.shared = shared_issue_units(op, stream) / quanta;
+  if (q.shared > 0) {
+    q.warp_issue = warp_issue_time(op) / quanta;
+  }
+  const bool to_memory = op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync;
+  if (to_memory || op.pipe == Pipe::kLsu) {
+    const std::int64_t requests =
+        to_memory ? std::int64_t{requests_of(op, stream)} : std::int64_t{op.pipe_work} * stream.num_warps;
+    q.lsu = requests * kScale / quanta;
+  }
+  return q;
+}
+
+Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op, Turn turn) {
+  const Tick now = context().now();
+  const Quantum& q = stream.quantum;
   const auto pipe = static_cast<std::size_t>(op.pipe);
-  const bool has_pipe = pipe_units > 0 && op.pipe != Pipe::kNone && op.pipe < Pipe::kLsu;
-  const std::int64_t shared_units = shared_issue_units(op, stream) / quanta;
   Tick issued = now;
   Tick mma_end = now;
   Tick pipe_end = now;
@@ -273,28 +287,23 @@ Tick Sm::issue_quantum(std::uint32_t stream_index, Stream& stream, const Operati
         op.kind == OpKind::kMmaSync && smsps_[s].log_gaps == stream.log_gap * std::int64_t{smsps_[s].issuing};
     const bool contended = smsps_[s].issuing > 1 && !regular;
     const std::int64_t units = contended
-                                   ? environment_->issue_queue.with_idle_slots(issue_units * warps, smsps_[s].log_gaps,
+                                   ? environment_->issue_queue.with_idle_slots(q.issue * warps, smsps_[s].log_gaps,
                                                                                smsps_[s].issuing, stream.pipe_share)
-                                   : issue_units * warps;
+                                   : q.issue * warps;
     issued = std::max(issued, port.reserve(now, issue_beside_wgmma(op, units, start), turn));
-    if (mma_units > 0) {
-      mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, mma_units * warps, turn));
+    if (q.mma > 0) {
+      mma_end = std::max(mma_end, smsps_[s].mma.reserve(now, q.mma * warps, turn));
     }
-    if (has_pipe) {
-      pipe_end = std::max(pipe_end, smsps_[s].pipes[pipe].reserve(now, pipe_units * warps, turn));
+    if (q.pipe > 0) {
+      pipe_end = std::max(pipe_end, smsps_[s].pipes[pipe].reserve(now, q.pipe * warps, turn));
     }
-    if (shared_units > 0) {
-      pipe_end = std::max(pipe_end, smsps_[s].shared.reserve(now, shared_units * warps, turn));
+    if (q.shared > 0) {
+      pipe_end = std::max(pipe_end, smsps_[s].shared.reserve(now, q.shared * warps, turn));
     }
   }
-  if (shared_units > 0) {
-    pipe_end = std::max(pipe_end, now + warp_issue_time(op) / quanta);
-  }
-  if (op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync || op.pipe == Pipe::kLsu) {
-    const std::int64_t requests = op.kind == OpKind::kMemory || op.kind == OpKind::kCpAsync
-                                      ? std::int64_t{requests_of(op, stream)}
-                                      : std::int64_t{op.pipe_work} * stream.num_warps;
-    pipe_end = std::max(pipe_end, lsu_.reserve(now, requests * kScale / quanta));
+  pipe_end = std::max(pipe_end, now + q.warp_issue);
+  if (q.lsu != Quantum::kNoLsu) {
+    pipe_end = std::max(pipe_end, lsu_.reserve(now, q.lsu));
   }
   account(stream.reason, now, issued, op.kind == OpKind::kMmaSync ? StackReason::kTensor : StackReason::kIssue);
   if (mma_end > issued) {

@@ -332,31 +332,18 @@ std::int64_t Sm::data_path_bytes(const Operation& op, const Stream& stream, std:
 }
 
 std::int64_t Sm::strided_path_bytes(const Operation& op, const Stream& stream, bool misses) const {
-  constexpr std::uint32_t kSamples = 4;
   const MemoryRef& m = op.mem;
   const std::uint32_t per_row = lanes_of_row(m);
   const std::uint32_t rows = std::max(1U, kWarpLanes / per_row);
-  const std::uint32_t groups = std::max(1U, m.rows / rows);
   const std::uint32_t elements = static_cast<std::uint32_t>(m.lane_pitch) / m.lane_bytes;
   // Requests with no lane in range take no wavefront.
   const double requests =
       std::min<double>(requests_of(op, stream), std::ceil(static_cast<double>(m.rows) / rows) * elements *
                                                     std::ceil(static_cast<double>(m.row_bytes) / kLineBytes));
-  double wavefronts = 0;
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
-    const std::uint32_t row = sample * groups / kSamples * rows;
-    const std::uint32_t lanes = std::min(rows, std::max(1U, m.rows - std::min(row, m.rows))) * per_row;
-    const std::uint32_t element = sample * elements / kSamples;
-    std::array<std::uint64_t, kWarpLanes> at{};
-    for (std::uint32_t l = 0; l < lanes; ++l) {
-      at[l] = m.address + static_cast<std::uint64_t>((row + l / per_row) * m.row_pitch) +
-              static_cast<std::uint64_t>(l % per_row * m.lane_pitch) + std::uint64_t{element} * m.lane_bytes;
-    }
-    const L1Passes passes =
-        l1_passes(std::span(at).first(lanes), m.lane_bytes, op.kind == OpKind::kCpAsync ? per_row : 0);
-    wavefronts += misses || op.kind == OpKind::kCpAsync ? passes.apart : passes.together;
-  }
-  return std::llround(wavefronts / kSamples * requests * config().smem.read_bytes_per_cycle);
+  const bool to_smem = op.kind == OpKind::kCpAsync;
+  const L1Passes passes = environment_->strided_passes.of(m, per_row, to_smem);
+  return std::llround((misses || to_smem ? passes.apart : passes.together) * requests *
+                      config().smem.read_bytes_per_cycle);
 }
 
 void Sm::pump() {
