@@ -97,7 +97,7 @@ void expect_access(std::string_view prefix, std::uint32_t elements, DataType typ
 }
 
 std::optional<DataType> operand_type(std::string_view word) {
-  static constexpr std::array<std::pair<std::string_view, DataType>, 14> kTypes{{
+  static constexpr std::array<std::pair<std::string_view, DataType>, 16> kTypes{{
       {"f16", DataType::kFp16},
       {"fp16", DataType::kFp16},
       {"bf16", DataType::kBf16},
@@ -107,6 +107,8 @@ std::optional<DataType> operand_type(std::string_view word) {
       {"s8", DataType::kInt8},
       {"i8", DataType::kInt8},
       {"u8", DataType::kInt8},
+      {"s4", DataType::kInt4},
+      {"u4", DataType::kInt4},
       {"i32", DataType::kInt32},
       {"s32", DataType::kInt32},
       {"e4m3", DataType::kFp8},

@@ -41,7 +41,7 @@ bool take_sizes(std::string_view word, TileSizes& out);
 /// @param prefix  of the number in the name: "align"
 void expect_access(std::string_view prefix, std::uint32_t elements, DataType type);
 
-/// The operand type that a word stands for: f16 fp16 bf16 f32 fp32 tf32 s8 i8 u8 i32 s32 e4m3 e5m2 f64.
+/// The operand type that a word stands for: f16 fp16 bf16 f32 fp32 tf32 s8 i8 u8 s4 u4 i32 s32 e4m3 e5m2 f64.
 [[nodiscard]] std::optional<DataType> operand_type(std::string_view word);
 
 /// "bf16f32" to its two operand types.

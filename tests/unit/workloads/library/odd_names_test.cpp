@@ -148,6 +148,52 @@ TEST_CASE("odd names: words and numbers of GEMM names that no library writes", "
   CHECK_THAT(built.notes.back(), Catch::Contains("'bias' of the kernel's name has no effect"));
 }
 
+TEST_CASE("odd names: words of a GEMM's name that contradict each other", "[workloads][library]") {
+  struct Odd {
+    const char* name;
+    const char* says;
+  };
+  for (const Odd& odd : {
+           Odd{"cutlass_80_tensorop_s16816gemm_s8_128x128_64x3_tn_align8",
+               "'s16816gemm' of the name adds up in fp32, which no tensor core does of int8"},
+           Odd{"cutlass_80_tensorop_i16864gemm_s4_128x128_128x3_tn_align32", "products of int4 are not modelled"},
+           Odd{"cutlass_80_tensorop_s4_s16816gemm_s4_128x128_64x3_tn_align8", "products of int4"},
+           Odd{"cutlass_80_tensorop_i16832gemm_f16_128x128_64x3_tn_align8", "no instruction of 16x8x32 for fp16"},
+           Odd{"cutlass_80_tensorop_h16816gemm_bf16_128x128_64x3_tn_align8", "adds up in fp16"},
+           Odd{"cutlass_80_tensorop_s16832gemm_s8_128x128_64x3_tn_align8", "adds up in fp32"},
+           Odd{"cutlass_80_simt_sgemm_s8_128x128_8x4_tn_align1", "multiplies in fp32, its operands are int8"},
+           Odd{"cutlass_80_tensorop_s16816gemm_128x128_32x3_tn_align4", "no instruction of 16x8x16 for tf32"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_f16_128x128_64x3_tn_align8", "'f16' of the name"},
+           Odd{"cutlass_80_tensorop_f16_bf16_s16816gemm_bf16_128x128_64x3_tn_align8", "'bf16' of the name"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_128x128_64x3_tn_nn_align8", "'nn' of the name"},
+           Odd{"cutlass_80_tensorop_simt_s16816gemm_bf16_128x128_64x3_tn_align8", "'simt' of the name"},
+           Odd{"cutlass_80_wmma_tensorop_s16816gemm_bf16_128x128_64x3_tn_align8", "an instruction of wmma"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_128x128_24x3_tn_align8",
+               "instructions of 16x8x16 do not divide the 128x128x24 tile"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_128x12_64x3_tn_align8", "do not divide the 12x128x64 tile"},
+           Odd{"ampere_s16816gemm_s8_128x64_ldg8_stages_64x3_tn", "adds up in fp32"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg8_stages_24x3_tn", "do not divide the 64x128x24 tile"},
+           Odd{"ampere_s16816gemm_bf16_128x64_sliced1x2_sliced1x4_ldg8_stages_64x3_tn", "'sliced1x4' of the name"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg8_ldg4_stages_64x3_tn", "'ldg4' of the name"},
+           Odd{"ampere_s16816gemm_bf16_fp16_128x64_ldg8_stages_64x3_tn", "'fp16' of the name"},
+           Odd{"volta_h884gemm_256x64_ldg8_nn", "no instruction of 8x8x4 for fp16"},
+       }) {
+    INFO(odd.name);
+    CHECK_THAT(reason("gemm", odd.name, "64,64,64,TN"), Catch::Contains(odd.says));
+  }
+}
+
+TEST_CASE("odd names: GEMMs whose CTAs share work otherwise than a plain product's", "[workloads][library]") {
+  CHECK_THAT(reason("gemm", "cutlass_80_tensorop_s16816gemm_grouped_bf16_128x128_32x4_tn_align8", "64,64,64,TN"),
+             Catch::Contains("'grouped' of the name"));
+  CHECK_THAT(reason("gemm", "cutlass_80_tensorop_s16816gemm_bf16_128x128_32x4_tn_align8_streamk", "64,64,64,TN"),
+             Catch::Contains("stream-K"));
+  // An older generation's kernel runs with what was counted of Ampere's, and says so.
+  const auto volta =
+      resolve_launch(test::launch_row("gemm", "volta_sgemm_128x64_tn", "64,64,64,TN"), test::ampere_facts());
+  CHECK(volta.ignored_words == "volta");
+}
+
 TEST_CASE("odd names: every recorded name is understood, word by word", "[workloads][library]") {
   for (const char* file :
        {"h100-sxm5-80gb/library_kernels.csv", "h200-sxm-141gb/library_kernels.csv",
