@@ -9,15 +9,9 @@
 
 #include "sim/app/launch_limits.hpp"
 #include "sim/base/error.hpp"
+#include "workloads/library/split_producer.hpp"
 
 namespace strata::app {
-
-void link_producer(const LaunchRow& previous, LaunchRow& row) {
-  if (!previous.case_name.empty() && previous.case_name == row.case_name && uses_producer(row.kernel)) {
-    row.producer_kernel = previous.kernel;
-    row.producer_grid = previous.grid;
-  }
-}
 
 LaunchTable::LaunchTable(const std::string& path) : reader_(path) {
   reader_.require({"case", "seq", "op", "dtype", "shape", "kernel"});

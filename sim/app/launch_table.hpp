@@ -17,9 +17,6 @@ struct LaunchJob {
   double sm_clock_mhz = 0;  ///< 0 = the clock model chooses
 };
 
-/// Tells a launch that adds up what another left which one that was: `previous`, if it belongs to the same case.
-void link_producer(const LaunchRow& previous, LaunchRow& row);
-
 /// Needs the columns case, seq, op, dtype, shape, kernel; takes grid_dim, block_dim, cluster_dim, regs, smem_dyn,
 /// smem_static, sm_clock_mhz where the file has them and ignores all others. Throws InputError with file, line, column,
 /// also where a cell is beyond what CUDA launches on any GPU.
@@ -43,7 +40,7 @@ class LaunchTable {
 
   CsvReader reader_;
   CsvRecord record_;
-  LaunchRow previous_;  ///< kernel, grid and case of the row before
+  LaunchRow previous_;  ///< the row before
   std::optional<std::size_t> case_, seq_, op_, dtype_, shape_, kernel_;
   std::optional<std::size_t> grid_, block_, cluster_, registers_, smem_dynamic_, smem_static_, clock_;
 };

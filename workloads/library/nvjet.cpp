@@ -177,6 +177,7 @@ BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
+  built.parts = config.split_k;
   const NvjetName name = parse_nvjet_name(config.name);
   note_name(row, name, warning, built);
   return built;

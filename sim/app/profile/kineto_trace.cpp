@@ -10,6 +10,7 @@
 #include "sim/app/profile/launch_reader.hpp"
 #include "sim/base/error.hpp"
 #include "validation/compare/json_input.hpp"
+#include "workloads/library/split_producer.hpp"
 
 namespace strata::app {
 
@@ -128,8 +129,11 @@ class KinetoTrace final : public LaunchReader {
     launch.shape_missing = op.shape_missing;
     launch.measured[Quantity::kDurationUs] = event.us;
     if (event.previous != 0) {
-      LaunchRow previous = events_.kernel(events_.launches()[event.previous - 1]);
-      previous.case_name = row.case_name;
+      const LaunchRow& kernel = events_.kernel(events_.launches()[event.previous - 1]);
+      LaunchRow previous = row;  // of the same operator
+      previous.seq = std::to_string(event.seq - 1);
+      previous.kernel = kernel.kernel;
+      previous.grid = kernel.grid;
       link_producer(previous, row);
     }
     return true;

@@ -17,6 +17,7 @@
 #include "sim/app/profile/launch_reader.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/library/nvtx_label.hpp"
+#include "workloads/library/split_producer.hpp"
 
 namespace strata::app {
 

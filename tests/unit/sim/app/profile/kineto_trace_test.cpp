@@ -121,15 +121,8 @@ TEST_CASE("Kineto: launches resolve as the same launches did under Nsight Comput
   };
   std::map<std::string, LaunchRow> recorded;
   const test::RecordedRows table("h100-sxm5-80gb/library_kernels.csv");
-  LaunchRow previous;
   for (const test::RecordedRow& row : table.all()) {
-    LaunchRow launch = row.launch;
-    if (launch.case_name == previous.case_name && uses_producer(launch.kernel)) {
-      launch.producer_kernel = previous.kernel;
-      launch.producer_grid = previous.grid;
-    }
-    recorded[key(launch)] = launch;
-    previous = launch;
+    recorded[key(row.launch)] = row.launch;
   }
   int matches = 0;
   for (const char* file : {"kineto_llama2-7b_decode_layer.json", "kineto_llama2-7b_prefill_layer.json"}) {
