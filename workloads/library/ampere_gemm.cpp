@@ -47,7 +47,7 @@ void parse_detail(std::string_view word, AmpereGemmName& out) {
     if (!out.layout.empty()) refuse_word(word, "the layout once");
     out.layout = std::string(word);
   } else if (word != "stages" && word != "f2f") {
-    out.unknown.emplace_back(word);
+    keep_unknown(word, out.unknown);
   }
 }
 
@@ -212,7 +212,7 @@ AmpereGemmName parse_ampere_gemm_name(std::string_view canonical) {
       out.output = *type;
       names_output = true;
     } else {
-      out.unknown.emplace_back(words[i]);
+      keep_unknown(words[i], out.unknown);
     }
   }
   if (operation_word.empty() || out.tile_n == 0 || out.layout.empty()) {

@@ -9,6 +9,7 @@
 #include "workloads/library/cudnn_flash_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
 #include "workloads/library/flash_traits.hpp"
+#include "workloads/library/gemm_launch.hpp"
 
 namespace strata {
 namespace {
@@ -84,6 +85,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.resident_ctas = flash_resident_ctas(c, target);
   BuiltKernel built;
   built.parts = c.splits;
+  note_unknown_words(name.unknown, built);
   built.warning = overruled_operator(row, "attention");
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);

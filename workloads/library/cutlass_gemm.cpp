@@ -77,7 +77,7 @@ void parse_class(std::string_view word, ClassWords& seen, CutlassName& out) {
   } else if (word == "wmma") {
     seen.wmma = true;
   } else {
-    out.unknown.emplace_back(word);
+    keep_unknown(word, out.unknown);
   }
 }
 
@@ -99,7 +99,7 @@ void parse_detail(std::string_view word, CutlassName& out) {
   } else if (const auto align = size_after(word, "align")) {
     out.align = *align;
   } else {
-    out.unknown.emplace_back(word);
+    keep_unknown(word, out.unknown);
   }
 }
 

@@ -61,6 +61,16 @@ void refuse_word(std::string_view word, std::string_view expected) {
   throw UnsupportedError(fmt::format("'{}' of the name is not understood; expected {}", word, expected));
 }
 
+void keep_unknown(std::string_view word, std::vector<std::string>& unknown) {
+  const std::string_view sizes = word.substr(std::min(word.find_first_of("0123456789"), word.size()));
+  const std::size_t x = sizes.find('x');
+  if (x != std::string_view::npos && begins_with_digit(sizes.substr(x + 1)) &&
+      sizes.find_first_not_of("0123456789x") == std::string_view::npos) {
+    refuse_word(word, "no other sizes");
+  }
+  unknown.emplace_back(word);
+}
+
 std::optional<std::uint32_t> size_after(std::string_view word, std::string_view prefix) {
   const auto number = number_after(word, prefix);
   if (!number && word.starts_with(prefix) && begins_with_digit(word.substr(prefix.size()))) {

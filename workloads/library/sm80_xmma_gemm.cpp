@@ -117,6 +117,12 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   if (name.warps[0] == 0) {
     throw UnsupportedError("the name lacks warpsize<m>x<n>x<k>");
   }
+  if (!name.ffma && name.instruction[2] == 0) {
+    throw UnsupportedError("the name lacks ffma or tensor<m>x<n>x<k>");
+  }
+  if (name.groups[0] != 0) {
+    throw UnsupportedError("the name has a warpgroupsize, which only sm90 kernels have");
+  }
   if (name.splits_k) return make_sum(row, target, name);
   const TileSizes sizes{name.tile[1], name.tile[0], name.tile[2], name.stages};
   std::string warning;

@@ -41,7 +41,8 @@ void link_producer(const LaunchRow& previous, LaunchRow& row) {
 std::uint32_t parts_of_producer(const LaunchRow& row, const TargetFacts& target,
                                 std::initializer_list<std::string_view> families, std::string_view word) {
   constexpr const char* kRecord =
-      "how many parts it adds up is in no name; give the launch that left them in the row before, of the same case, op, "
+      "how many parts it adds up is in no name; give the launch that left them in the row before, of the same case, "
+      "op, "
       "dtype and shape, with its grid_dim";
   if (row.producer_kernel.empty()) {
     throw UnsupportedError(kRecord);

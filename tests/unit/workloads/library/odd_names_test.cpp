@@ -177,10 +177,53 @@ TEST_CASE("odd names: words of a GEMM's name that contradict each other", "[work
            Odd{"ampere_s16816gemm_bf16_128x64_ldg8_ldg4_stages_64x3_tn", "'ldg4' of the name"},
            Odd{"ampere_s16816gemm_bf16_fp16_128x64_ldg8_stages_64x3_tn", "'fp16' of the name"},
            Odd{"volta_h884gemm_256x64_ldg8_nn", "no instruction of 8x8x4 for fp16"},
+           Odd{"nvjet_sm90_txt_64x8_64x16_2x1_v_bz_TNT", "types 'txt' of the name are not understood"},
+           Odd{"nvjet_sm90_tqt_64x8_64x16_2x1_v_bz_TNT", "types 'tqt' of the name add up in 'q'"},
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_bz_algo2_algo2_TNT", "'algo2' of the name"},
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_bz_4x1_TNT", "'4x1' of the name"},
        }) {
     INFO(odd.name);
     CHECK_THAT(reason("gemm", odd.name, "64,64,64,TN"), Catch::Contains(odd.says));
   }
+}
+
+TEST_CASE("odd names: words of xmma names that contradict each other or the hardware", "[workloads][library]") {
+  const auto says = [](const std::string& name, const char* text) {
+    INFO(name);
+    CHECK_THAT(reason("gemm", name, "64,64,64,TN"), Catch::Contains(text));
+  };
+  const std::string fp32 = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_";
+  const std::string fp16 = "sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x32_stage3_warpsize2x2x1_";
+  CHECK(reason("gemm", fp32 + "ffma_aligna4_alignc4_execute_kernel__5x_cublas", "64,64,64,TN") == kResolved);
+  says(fp32 + "ffma_tilesize64x64x8", "'tilesize64x64x8' of the name is not understood; expected tilesize once");
+  says(fp32 + "ffma_stage4", "'stage4' of the name");
+  says(fp32 + "ffma_nn", "'nn' of the name");
+  says(fp32 + "ffma_aligna4_aligna2", "'aligna2' of the name");
+  says(fp32 + "ffma_cgasize2x1x1", "'cgasize2x1x1' of the name");
+  says(fp32 + "ffma_tensor16x8x8", "'ffma' of the name multiplies in fp32, which tensor16x8x8 contradicts");
+  says(fp32 + "aligna4", "lacks ffma or tensor");
+  says(fp32 + "ffma_warpgroupsize1x1x1", "only sm90 kernels have");
+  says(fp16 + "ffma", "its operands of fp16");
+  says(fp16 + "tensor4096x8x16", "no instruction of 4096x8x16 for fp16");
+  says(fp16 + "tensor16x8x32", "no instruction of 16x8x32 for fp16");
+  says("sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x24_stage3_warpsize2x2x1_tensor16x8x16", "do not divide");
+  says("sm80_xmma_gemm_bf16f16_f16f32_f32_tn_n_tilesize64x64x32_stage3_warpsize2x2x1_tensor16x8x16",
+       "operands of bf16 that are multiplied as fp16");
+  says("sm80_xmma_gemm_f16f16_f16f32_x_tn_n_tilesize64x64x32_stage3_warpsize2x2x1_tensor16x8x16",
+       "types 'f16f16_f16f32_x'");
+  says("sm80_xmma_gemm_f16f16_f16f32_f32_tn_t_tilesize64x64x32_stage3_warpsize2x2x1_tensor16x8x16",
+       "'t' of the name is not understood; expected n, the layout of C");
+  says("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpgroupsize1x1x1_tensor16x8x8", "of wgmma");
+  says("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpsize2x2x1", "only sm80 kernels have");
+}
+
+TEST_CASE("odd names: words of cuDNN's attention that are not understood", "[workloads][library]") {
+  const std::string stem = "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35_16x128x128_1x4x1_";
+  CHECK_THAT(reason("attention", stem + "2x2x1_cga1x1x1_kernel0_0", "1,8,8,1,512,128,0"),
+             Catch::Contains("'2x2x1' of the name"));
+  CHECK(resolve_launch(test::launch_row("attention", stem + "cga1x1x1_alibi_kernel0_0", "1,8,8,1,512,128,0"),
+                       test::hopper_facts())
+            .ignored_words == "alibi");
 }
 
 TEST_CASE("odd names: GEMMs whose CTAs share work otherwise than a plain product's", "[workloads][library]") {
