@@ -37,7 +37,7 @@ BuiltKernel finish(const AttentionSplitConfig& c, std::unique_ptr<TraceSource> s
 /// log2 of the most parts, head dim is even>
 BuiltKernel make_combine(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
-  const auto arguments = template_arguments(name, kCombine);
+  const auto arguments = whole_arguments(name, kCombine);
   const auto traits = template_arguments(name, kTraits);
   const AttentionShape s = attention_shape_of(row);
   AttentionSplitConfig c;

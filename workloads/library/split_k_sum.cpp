@@ -26,7 +26,7 @@ bool matches(std::string_view canonical) { return calls_kernel(canonical, kKerne
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   constexpr std::size_t kAccumulator = 8;
   const std::string name = canonical_kernel_name(row.kernel);
-  const auto arguments = template_arguments(name, kKernel);
+  const auto arguments = whole_arguments(name, kKernel);
   SplitKSumConfig c;
   c.block_cols = integer_argument(arguments, 0);
   c.block_rows = integer_argument(arguments, 1);

@@ -245,6 +245,47 @@ TEST_CASE("elementwise names: strided transposes, many inputs, older arrays", "[
   CHECK_THAT(k.notes.front(), Catch::Contains("unknown cost"));
 }
 
+TEST_CASE("row-wise names that a profiler cut say so", "[workloads][rowwise][library]") {
+  const char* shape = "4096,4096";
+  for (const char* kernel :
+       {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float",
+        "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel",
+        "void at::native::triu_tril_kernel<bool, int, true, 8", "void at::native::triu_tril_kernel<bool, int, true, ",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, F, unsigned int, float, 4, 4>",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, at",
+        "void (anonymous namespace)::softmax_warp_forward<float, float, float, 12, false"}) {
+    INFO(kernel);
+    CHECK_THAT(reason(row_of("", shape, kernel)),
+               Catch::Contains("cut short") && Catch::Contains("record whole names"));
+  }
+  CHECK_THAT(reason(row_of("", shape, "void at::native::(anonymous namespace)::vectorized_layer_no")),
+             Catch::Contains("'vectorized_layer_no' is cut short: names of layer_norm begin"));
+}
+
+TEST_CASE("row-wise names: an operator that the kernel's name rules out is warned of",
+          "[workloads][rowwise][library]") {
+  const auto warning = [](const char* op, const std::string& kernel) {
+    return resolve_launch(row_of(op, "64,64", kernel, "fp32"), test::hopper_facts()).warning;
+  };
+  const std::string norm = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, ";
+  for (const char* op : {"layernorm", "layer_norm", "native_layer_norm", ""}) {
+    CHECK(warning(op, norm + "false>()").empty());
+  }
+  CHECK(warning("rms_norm", norm + "true>()").empty());
+  CHECK(warning("softmax", norm + "false>()") == "an op of 'softmax'; the layernorm of the kernel's name is simulated");
+  CHECK(warning("layernorm", norm + "true>()") ==
+        "an op of 'layernorm'; the rmsnorm of the kernel's name is simulated");
+  const std::string softmax =
+      "void (anonymous namespace)::softmax_warp_forward<float, float, float, 6, false, false>()";
+  CHECK(warning("log_softmax", softmax).empty());
+  CHECK(warning("rmsnorm", softmax) == "an op of 'rmsnorm'; the softmax of the kernel's name is simulated");
+  CHECK(warning("tril", "at::triu_tril_kernel<float, int, true, 2, false>(int)") ==
+        "an op of 'tril'; the triu of the kernel's name is simulated");
+  LaunchRow typed = row_of("layernorm", "64,64", norm + "false>()", "bf16");
+  CHECK(resolve_launch(typed, test::hopper_facts()).warning ==
+        "operands of bf16; the fp32 of the kernel's name is simulated");
+}
+
 TEST_CASE("template arguments of canonical names", "[workloads][library]") {
   const auto arguments = template_arguments("a::f<g<1, 2>, h(i, j)::[k], c10::Half>", "f");
   REQUIRE(arguments.size() == 3);
