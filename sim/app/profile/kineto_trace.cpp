@@ -45,6 +45,13 @@ std::pair<int, int> place_of(const std::string& path, std::size_t byte) {
   return {line, column};
 }
 
+/// What the parser's message quotes: "... parsing '1e999'".
+std::string quoted(const std::string& message) {
+  const std::size_t close = message.rfind('\'');
+  const std::size_t open = close == std::string::npos || close == 0 ? close : message.rfind('\'', close - 1);
+  return open == std::string::npos || open == close ? std::string{} : message.substr(open + 1, close - open - 1);
+}
+
 /// Hands each element of the top-level list `traceEvents` to `take`, with its index, and drops it; returns what remains
 /// of the document.
 template <typename Take>
@@ -78,7 +85,9 @@ json parse_events(std::istream& in, const std::string& path, const Take& take) {
          ended ? "the JSON ends before it is complete; was the trace cut short?"
                : "is not JSON; expected a trace of PyTorch's profiler (export_chrome_trace)");
   } catch (const json::out_of_range& error) {
-    fail(path, 0, 0, fmt::format("holds a number that is out of range: {}", error.what()));
+    const std::string where = inside ? fmt::format("{}[{}]", kEvents, index) : std::string{};
+    fail(path, where.c_str(),
+         fmt::format("holds the number {}, which is out of range; expected at most 1.8e308", quoted(error.what())));
   }
 }
 
@@ -105,10 +114,7 @@ class KinetoTrace final : public LaunchReader {
       fail(path, 0, 0,
            fmt::format("has no kernels among its {} events; expected a trace with activities=[CPU, CUDA]", count));
     }
-    const json devices = rest.value("deviceProperties", json::array());
-    if (devices.is_array() && !devices.empty() && devices[0].is_object() && devices[0].contains("name")) {
-      gpu_ = devices[0]["name"].is_string() ? devices[0]["name"].get<std::string>() : std::string{};
-    }
+    read_gpu(rest);
     events_.finish();
   }
 
@@ -140,12 +146,33 @@ class KinetoTrace final : public LaunchReader {
   }
 
   void rewind() override { at_ = 0; }
-  [[nodiscard]] std::string gpu() const override { return gpu_; }
+  [[nodiscard]] ProfiledGpu gpu() const override { return gpu_; }
   [[nodiscard]] DriverWork driver_work() const override { return events_.driver_work(); }
 
  private:
+  void read_gpu(const json& document) {
+    const json devices = document.value("deviceProperties", json::array());
+    if (!devices.is_array() || devices.empty() || !devices[0].is_object()) {
+      return;
+    }
+    const json& device = devices[0];
+    const auto number = [&device](const char* key) -> std::optional<int> {
+      const auto it = device.find(key);
+      return it != device.end() && it->is_number_integer() ? std::optional(it->get<int>()) : std::nullopt;
+    };
+    if (const auto name = device.find("name"); name != device.end() && name->is_string()) {
+      gpu_.name = name->get<std::string>();
+    }
+    gpu_.sms = number("numSms");
+    const auto major = number("computeMajor");
+    const auto minor = number("computeMinor");
+    if (major && minor) {
+      gpu_.compute_capability = fmt::format("{}.{}", *major, *minor);
+    }
+  }
+
   KinetoEvents events_;
-  std::string gpu_;
+  ProfiledGpu gpu_;
   std::size_t at_ = 0;
 };
 

@@ -157,6 +157,8 @@ class NcuPage final : public LaunchReader {
  public:
   explicit NcuPage(std::string path) : path_(std::move(path)) { rewind(); }
 
+  [[nodiscard]] ProfiledGpu gpu() const override { return gpu_; }
+
   void rewind() override {
     csv_ = std::make_unique<CsvReader>(path_, CsvSurroundings{"ID", '='});
     processes_.clear();
@@ -388,6 +390,17 @@ class NcuPage final : public LaunchReader {
     }
   }
 
+  /// The first launch's; the other ones of a page ran on the same.
+  void read_gpu() {
+    if (gpu_.compute_capability.empty()) {
+      gpu_.compute_capability = text(csv_->find("CC"));
+      gpu_.name = text(csv_->find("device__attribute_display_name"));
+      if (const auto sms = whole("device__attribute_multiprocessor_count")) {
+        gpu_.sms = static_cast<int>(*sms);
+      }
+    }
+  }
+
   void read_launch(ProfiledLaunch& launch) {
     launch = {};
     LaunchRow& row = launch.job.row;
@@ -411,6 +424,7 @@ class NcuPage final : public LaunchReader {
     row.smem_static = whole(kSmemStatic);
     take_back_rounding(row);
     check(row);
+    read_gpu();
     for (const Metric& metric : kMetrics) {
       launch.measured[metric.quantity] = measured(metric);
     }
@@ -428,6 +442,7 @@ class NcuPage final : public LaunchReader {
   std::vector<std::string> units_;
   std::vector<std::size_t> nvtx_;  ///< columns that hold NVTX ranges
   std::map<std::string, Process> processes_;
+  ProfiledGpu gpu_;
   bool has_rows_ = false;
 };
 
