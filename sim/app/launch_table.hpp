@@ -24,6 +24,9 @@ class LaunchTable {
  public:
   explicit LaunchTable(const std::string& path);
   bool next(LaunchJob& job);
+  /// Which columns that are not read are nearly the names of ones that are and that the file lacks; empty where none
+  /// is.
+  [[nodiscard]] std::string misspelt_columns() const;
   /// The record behind the last job, for columns that are not part of a launch.
   [[nodiscard]] const CsvRecord& record() const noexcept { return record_; }
   [[nodiscard]] const CsvReader& reader() const noexcept { return reader_; }

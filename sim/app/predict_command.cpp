@@ -205,9 +205,11 @@ int predict(const PredictOptions& options) {
   if (const std::string text = repeated.text(); !text.empty()) {
     warn(text);
   }
-  const std::string gpus = other_gpu(*reader, source, predictor.gpu());
-  if (!gpus.empty()) {
-    warn(gpus);
+  std::vector<std::string> warnings;  // of the file as a whole
+  for (const std::string& text : {reader->warning(), other_gpu(*reader, source, predictor.gpu())}) {
+    if (text.empty()) continue;
+    warn(text);
+    warnings.push_back(text);
   }
   Tally tally;
   Progress progress("predict");
@@ -238,10 +240,7 @@ int predict(const PredictOptions& options) {
     summary["predicted"] = tally.supported;
     summary["unsupported"] = rows - tally.supported;
     summary.update(tally.totals.json());
-    summary["warnings"] = nlohmann::ordered_json::array();
-    if (!gpus.empty()) {
-      summary["warnings"].push_back(gpus);
-    }
+    summary["warnings"] = warnings;
     outputs.write(outputs.json, json_text(summary));
   }
   clear_progress();

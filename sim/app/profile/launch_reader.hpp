@@ -39,6 +39,8 @@ class LaunchReader {
   /// The GPU as the profiler gives it, known once every launch was read.
   [[nodiscard]] virtual ProfiledGpu gpu() const { return {}; }
   [[nodiscard]] virtual DriverWork driver_work() const { return {}; }
+  /// What of the file's form is worth a warning; empty where nothing is.
+  [[nodiscard]] virtual std::string warning() const { return {}; }
 };
 
 /// launches.csv; nothing is measured.

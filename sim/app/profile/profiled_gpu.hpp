@@ -9,7 +9,7 @@
 namespace strata::app {
 
 struct ProfiledGpu {
-  std::string name;  ///< "NVIDIA H100 80GB HBM3"; empty where the profile does not say
+  std::string name;                ///< "NVIDIA H100 80GB HBM3"; empty where the profile does not say
   std::string compute_capability;  ///< "9.0"; likewise
   std::optional<int> sms;
 };
