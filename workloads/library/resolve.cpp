@@ -93,7 +93,7 @@ const FamilyParser* family_of_cut(const std::string& canonical) {
   const std::string name = identifier_of(canonical);
   for (const FamilyParser& family : kernel_families()) {
     const std::string_view stem = family.stem;
-    if (name.size() >= kFewest && name.size() < stem.size() && stem.starts_with(name)) return &family;
+    if (name.size() >= kFewest && stem.starts_with(name)) return &family;
   }
   return nullptr;
 }

@@ -269,6 +269,23 @@ TEST_CASE("odd names: kernels that profiles are full of say why they are not pre
       Catch::Contains("'CatArrayBatchedCopy_aligned16_contig': concatenation is not modelled"));
   CHECK_THAT(reason("", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)", ""),
              Catch::Contains("communication between GPUs"));
+  const auto says = [](const char* kernel, const char* text) {
+    INFO(kernel);
+    CHECK_THAT(reason("", kernel, ""), Catch::Contains(text) && !Catch::Contains("nearest"));
+  };
+  says("void gemv2T_kernel_val<int, int, __nv_bfloat16, __nv_bfloat16, __nv_bfloat16, float, 128, 16, 4, 4>(P)",
+       "(gemv) are not modelled");
+  says("std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, float, float>(P)", "(gemv) are not modelled");
+  says("fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel::Params)",
+       "memory-efficient attention");
+  says("void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, C>>(P)",
+       "GEMMs of CUTLASS 3.x");
+  says("void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<M, E, S>>>(P)",
+       "FlashAttention-3 is not modelled");
+  says("cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_bf16_bf16_128x128x64", "GEMMs of CUTLASS 3.x");
+  says("void cutlass::Kernel<cutlass::gemm::kernel::GemmGrouped<M, E, S>>(P)", "grouped GEMMs");
+  says("void cutlass::Kernel<Mine>(P)", "only where the name has the library's form");
+  says("void pytorch_flash::flash_fwd_kernel", "is cut short");
   CHECK(reason_not_modelled("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT").empty());
 }
 
