@@ -2,22 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "sim/app/launch_limits.hpp"
 #include "sim/base/error.hpp"
+#include "workloads/kernels/options.hpp"
+#include "workloads/library/split_producer.hpp"
 
 namespace strata::app {
 
-void link_producer(const LaunchRow& previous, LaunchRow& row) {
-  if (!previous.case_name.empty() && previous.case_name == row.case_name && uses_producer(row.kernel)) {
-    row.producer_kernel = previous.kernel;
-    row.producer_grid = previous.grid;
+namespace {
+
+constexpr std::array<std::string_view, 7> kOptional{"grid_dim", "block_dim",   "cluster_dim", "regs",
+                                                    "smem_dyn", "smem_static", "sm_clock_mhz"};
+
+/// The column that `column` is nearly, three letters of eight wrong at most, or the beginning of, among those that may
+/// be left out and are; empty where there is none.
+std::string_view nearest_of(const std::string& column, const CsvReader& reader) {
+  constexpr std::size_t kMostEdits = 3;
+  constexpr std::size_t kOfLetters = 8;
+  std::string_view best;
+  std::size_t least = kMostEdits + 1;
+  for (const std::string_view known : kOptional) {
+    if (reader.find(known)) continue;
+    const bool begins = known.size() > column.size() && known.starts_with(column) && known[column.size()] == '_';
+    const std::size_t edits = begins ? 0 : word_distance(column, known);
+    if (edits < least && edits * kOfLetters <= kMostEdits * known.size()) {
+      best = known;
+      least = edits;
+    }
   }
+  return best;
 }
+
+}  // namespace
 
 LaunchTable::LaunchTable(const std::string& path) : reader_(path) {
   reader_.require({"case", "seq", "op", "dtype", "shape", "kernel"});
@@ -27,13 +50,24 @@ LaunchTable::LaunchTable(const std::string& path) : reader_(path) {
   dtype_ = reader_.find("dtype");
   shape_ = reader_.find("shape");
   kernel_ = reader_.find("kernel");
-  grid_ = reader_.find("grid_dim");
-  block_ = reader_.find("block_dim");
-  cluster_ = reader_.find("cluster_dim");
-  registers_ = reader_.find("regs");
-  smem_dynamic_ = reader_.find("smem_dyn");
-  smem_static_ = reader_.find("smem_static");
-  clock_ = reader_.find("sm_clock_mhz");
+  grid_ = reader_.find(kOptional[0]);
+  block_ = reader_.find(kOptional[1]);
+  cluster_ = reader_.find(kOptional[2]);
+  registers_ = reader_.find(kOptional[3]);
+  smem_dynamic_ = reader_.find(kOptional[4]);
+  smem_static_ = reader_.find(kOptional[5]);
+  clock_ = reader_.find(kOptional[6]);
+}
+
+std::string LaunchTable::misspelt_columns() const {
+  std::string out;
+  for (const std::string& column : reader_.header()) {
+    if (std::find(kOptional.begin(), kOptional.end(), column) != kOptional.end()) continue;
+    const std::string_view meant = nearest_of(column, reader_);
+    if (meant.empty()) continue;
+    out += fmt::format("{}column '{}' is not read; did you mean '{}'?", out.empty() ? "" : "; ", column, meant);
+  }
+  return out;
 }
 
 const std::string& LaunchTable::text(std::optional<std::size_t> column) const {

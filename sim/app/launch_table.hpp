@@ -17,9 +17,6 @@ struct LaunchJob {
   double sm_clock_mhz = 0;  ///< 0 = the clock model chooses
 };
 
-/// Tells a launch that adds up what another left which one that was: `previous`, if it belongs to the same case.
-void link_producer(const LaunchRow& previous, LaunchRow& row);
-
 /// Needs the columns case, seq, op, dtype, shape, kernel; takes grid_dim, block_dim, cluster_dim, regs, smem_dyn,
 /// smem_static, sm_clock_mhz where the file has them and ignores all others. Throws InputError with file, line, column,
 /// also where a cell is beyond what CUDA launches on any GPU.
@@ -27,6 +24,9 @@ class LaunchTable {
  public:
   explicit LaunchTable(const std::string& path);
   bool next(LaunchJob& job);
+  /// Which columns that are not read are nearly the names of ones that are and that the file lacks; empty where none
+  /// is.
+  [[nodiscard]] std::string misspelt_columns() const;
   /// The record behind the last job, for columns that are not part of a launch.
   [[nodiscard]] const CsvRecord& record() const noexcept { return record_; }
   [[nodiscard]] const CsvReader& reader() const noexcept { return reader_; }
@@ -43,7 +43,7 @@ class LaunchTable {
 
   CsvReader reader_;
   CsvRecord record_;
-  LaunchRow previous_;  ///< kernel, grid and case of the row before
+  LaunchRow previous_;  ///< the row before
   std::optional<std::size_t> case_, seq_, op_, dtype_, shape_, kernel_;
   std::optional<std::size_t> grid_, block_, cluster_, registers_, smem_dynamic_, smem_static_, clock_;
 };

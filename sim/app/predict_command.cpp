@@ -172,6 +172,14 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
   tally.rows += launches.size();
 }
 
+/// The warning where a profile's times are those of another GPU than the one simulated.
+std::string other_gpu(const LaunchReader& reader, const std::string& source, const GpuConfig& gpu) {
+  const std::string difference = gpu_difference(reader.gpu(), gpu);
+  return difference.empty() ? std::string{}
+                            : fmt::format("{} was recorded on {}; {} is simulated, and measured times are the other's",
+                                          source, difference, gpu.chip.name);
+}
+
 int predict(const PredictOptions& options) {
   check_options(options);
   const GpuDescription gpu = load_gpu(options.gpu);
@@ -196,6 +204,12 @@ int predict(const PredictOptions& options) {
   }
   if (const std::string text = repeated.text(); !text.empty()) {
     warn(text);
+  }
+  std::vector<std::string> warnings;  // of the file as a whole
+  for (const std::string& text : {reader->warning(), other_gpu(*reader, source, predictor.gpu())}) {
+    if (text.empty()) continue;
+    warn(text);
+    warnings.push_back(text);
   }
   Tally tally;
   Progress progress("predict");
@@ -226,6 +240,7 @@ int predict(const PredictOptions& options) {
     summary["predicted"] = tally.supported;
     summary["unsupported"] = rows - tally.supported;
     summary.update(tally.totals.json());
+    summary["warnings"] = warnings;
     outputs.write(outputs.json, json_text(summary));
   }
   clear_progress();
@@ -239,7 +254,7 @@ int predict(const PredictOptions& options) {
   fmt::print("{}: {} launches on {}, {} predicted, {} unsupported\n", options.from.empty() ? options.out : input, rows,
              predictor.gpu().chip.name, tally.supported, rows - tally.supported);
   if (!options.from.empty()) {
-    fmt::print("{}\n{}", reader->gpu().empty() ? "" : "profiled on " + reader->gpu() + "\n",
+    fmt::print("{}\n{}", reader->gpu().name.empty() ? "" : "profiled on " + reader->gpu().name + "\n",
                tally.totals.text(reader->driver_work()));
   }
   outputs.set.commit();

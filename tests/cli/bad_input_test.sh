@@ -351,6 +351,11 @@ put "$header\na,1,gemm,bf16,\"256,256,256,TN\",${nvjet/_coopA/_coopA_bias},,\n"
 expect_done predict --in in.csv --out word.csv
 grep -q "1 rows have words in their kernel's name that have no effect in the model; .*: 'bias'" stderr ||
   fail "no warning for an unknown word: $(cat stderr)"
+put "case,seq,op,dtype,shape,kernel,grid_xx\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,1x1x1\n"
+expect_done predict --in in.csv --out column.csv --json column.json
+[[ $(grep -c "warning: in.csv: column 'grid_xx' is not read; did you mean 'grid_dim'?" stderr) -eq 1 ]] ||
+  fail "no warning for a misspelt column: $(cat stderr)"
+grep -q "did you mean 'grid_dim'" column.json || fail "the warning is not in --json: $(cat column.json)"
 # A warning that nobody can read does not take the answer along.
 "$strata" predict --in in.csv --out unread.csv >stdout 2>&- || fail "exit $? with standard error closed"
 grep -q '^a,1,ok' unread.csv || fail "no answer with standard error closed: $(cat unread.csv)"

@@ -22,6 +22,13 @@ grep -q nvjet stdout || fail "validate does not score launches.csv"
 expect_done predict --from ncu "$profiles/ncu_raw.csv"
 grep -qE '^splitk_sum +1 ' stdout || fail "ncu: no total of splitk_sum: $(cat stdout)"
 
+# A profile of another GPU is warned of, once.
+[[ ! -s stderr ]] || fail "a profile of the same GPU prints: $(cat stderr)"
+expect_done predict --from ncu "$profiles/ncu_raw.csv" --gpu a100-sxm4-80gb --json other.json
+[[ $(grep -c "was recorded on a GPU of compute capability 9.0, not 8.0; a100-sxm4-80gb is simulated" stderr) -eq 1 ]] ||
+  fail "no warning for a profile of another GPU: $(cat stderr)"
+grep -q 'compute capability 9.0, not 8.0' other.json || fail "the warning is not in --json: $(cat other.json)"
+
 # A launch without a shape says what to record.
 sed 's/gemm_bf16_TN_1x11008x4096/step/' "$profiles/ncu_raw.csv" >unnamed.csv
 expect_done predict --from ncu unnamed.csv --out unnamed_out.csv

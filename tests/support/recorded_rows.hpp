@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "workloads/library/resolve.hpp"
+#include "workloads/library/split_producer.hpp"
 
 namespace strata::test {
 
@@ -65,6 +66,7 @@ class RecordedRows {
         row.cells[header[i]] = cells[i];
       }
       fill(row);
+      if (!rows_.empty()) link_producer(rows_.back().launch, row.launch);
       rows_.push_back(row);
     }
   }

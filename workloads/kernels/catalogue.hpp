@@ -50,6 +50,7 @@ struct BuiltKernel {
   std::string description;         ///< "tile 128x256x64, 4 stages, cooperative, cluster 2x1, raster along M by 8"
   std::vector<std::string> notes;  ///< what was chosen for the user
   std::string ignored_words;       ///< of a library kernel's name: not understood, and so without effect
+  std::uint32_t parts = 1;         ///< of the keys or of K, whose results another launch may have to add up
   std::string warning;             ///< what of the launch's cells contradicts another and was overruled; empty if none
 };
 

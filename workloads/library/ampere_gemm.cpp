@@ -32,17 +32,22 @@ void parse_detail(std::string_view word, AmpereGemmName& out) {
     return;
   }
   if (const auto type = operand_type(word)) {
+    if (out.names_input) refuse_word(word, "one type of the operands behind the operation");
+    out.names_input = true;
     out.input = *type == DataType::kFp32 && !out.simt ? DataType::kTf32 : *type;
   } else if (word.starts_with(kSliced)) {
     std::array<std::uint32_t, 2> along{};
+    if (out.slices != 1) refuse_word(word, "the slices once");
     if (!parse_dims(word.substr(kSliced.size()), along) || along[0] != 1) refuse_word(word, "sliced1x<slices>");
     out.slices = along[1];
   } else if (const auto elements = size_after(word, "ldg")) {
+    if (out.load_elements != 0) refuse_word(word, "the elements of a load once");
     out.load_elements = *elements;
   } else if (is_layout(word)) {
+    if (!out.layout.empty()) refuse_word(word, "the layout once");
     out.layout = std::string(word);
   } else if (word != "stages" && word != "f2f") {
-    out.unknown.emplace_back(word);
+    keep_unknown(word, out.unknown);
   }
 }
 
@@ -168,7 +173,7 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const A
   config.tile_k = name.tile_k != 0 ? name.tile_k : 512 / bits_of(name.input);
   config.copy = name.stages == 0 ? GemmCopy::kRegisters : GemmCopy::kAuto;
   config.stages = name.stages == 0 ? kDefaultStages : name.stages;
-  config.mma_k = name.mma_k;
+  config.mma_k = name.instruction.k;
   cut_or_refuse(config, warps_of(row, (name.tile_m * name.tile_n >= 256 * 128 ? 8 : 4) * name.slices), 16);
   return build_gemm(config, target);
 }
@@ -189,31 +194,37 @@ AmpereGemmName parse_ampere_gemm_name(std::string_view canonical) {
   const std::vector<std::string_view> words = words_of(canonical);
   AmpereGemmName out;
   const bool ampere = words[0] == "ampere";
-  bool operation = false;
+  std::string_view operation_word;
+  GemmOperation operation;
   bool names_output = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (operation) {
+    if (!operation_word.empty()) {
       parse_detail(words[i], out);
     } else if (is_gemm_operation(words[i])) {
-      const GemmOperation parsed = parse_gemm_operation(words[i], ampere);
-      out.simt = parsed.mma_k == 0;
-      out.input = parsed.input;
-      out.output = names_output ? out.output : parsed.output;
-      out.mma_k = parsed.mma_k;
-      operation = true;
+      operation_word = words[i];
+      operation = parse_gemm_operation(operation_word, ampere);
+      out.simt = operation.instruction.k == 0;
+      out.input = operation.input;
+      out.output = names_output ? out.output : operation.output;
+      out.instruction = operation.instruction;
     } else if (const auto type = operand_type(words[i])) {
+      if (names_output) refuse_word(words[i], "one type of C before the operation");
       out.output = *type;
       names_output = true;
     } else {
-      out.unknown.emplace_back(words[i]);
+      keep_unknown(words[i], out.unknown);
     }
   }
-  if (!operation || out.tile_n == 0 || out.layout.empty()) {
+  if (operation_word.empty() || out.tile_n == 0 || out.layout.empty()) {
     throw UnsupportedError("the name is cut short; expected <generation>_<operation>gemm_<tile>_..._<layout>");
   }
+  // Older kernels of the FMA pipe are simulated with what was counted of Ampere's.
+  if (!ampere && out.simt) out.unknown.emplace_back(words[0]);
+  expect_operands(operation_word, operation, out.input);
   if (out.load_elements != 0) {
     expect_access("ldg", out.load_elements, out.input);
   }
+  if (out.tile_k != 0) expect_whole_instructions(out.instruction, out.tile_m, out.tile_n, out.tile_k);
   return out;
 }
 

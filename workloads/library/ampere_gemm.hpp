@@ -13,6 +13,7 @@
 
 #include "workloads/library/families.hpp"
 #include "workloads/library/name_words.hpp"
+#include "workloads/library/tensor_instruction.hpp"
 
 namespace strata {
 
@@ -20,7 +21,8 @@ struct AmpereGemmName : TileSizes {
   bool simt = false;
   DataType input = DataType::kFp32;
   DataType output = DataType::kFp32;
-  std::uint32_t mma_k = 0;
+  bool names_input = false;         ///< the operands' type is in the name
+  TensorInstruction instruction;    ///< none with simt
   std::uint32_t slices = 1;         ///< groups of warps along K
   std::uint32_t load_elements = 0;  ///< of one LDG; 0 = not in the name
   std::string layout;

@@ -59,6 +59,33 @@ std::string_view argument(const std::vector<std::string_view>& arguments, std::s
   return arguments[i];
 }
 
+struct ArgumentList {
+  std::vector<std::string_view> arguments;
+  bool ends = false;  ///< with its bracket
+};
+
+ArgumentList list_of(std::string_view canonical, std::string_view name) {
+  ArgumentList list;
+  const std::size_t at = canonical.find(std::string(name) + '<');
+  if (at == std::string_view::npos) return list;
+  std::size_t first = at + name.size() + 1;
+  int depth = 0;
+  for (std::size_t i = first; i < canonical.size() && !list.ends; ++i) {
+    const char c = canonical[i];
+    if (is_arrow(canonical, i)) continue;
+    const bool opens = c == '<' || c == '(' || c == '[' || c == '{';
+    const bool closes = c == '>' || c == ')' || c == ']' || c == '}';
+    if (depth == 0 && (c == ',' || c == '>')) {
+      list.arguments.push_back(trim(canonical.substr(first, i - first)));
+      first = i + 1;
+      list.ends = c == '>';
+    } else {
+      depth += opens ? 1 : (closes ? -1 : 0);
+    }
+  }
+  return list;
+}
+
 }  // namespace
 
 std::optional<DataType> cpp_data_type(std::string_view text) {
@@ -70,25 +97,16 @@ std::optional<DataType> cpp_data_type(std::string_view text) {
 }
 
 std::vector<std::string_view> template_arguments(std::string_view canonical, std::string_view name) {
-  std::vector<std::string_view> arguments;
-  const std::size_t at = canonical.find(std::string(name) + '<');
-  if (at == std::string_view::npos) return arguments;
-  std::size_t first = at + name.size() + 1;
-  int depth = 0;
-  for (std::size_t i = first; i < canonical.size(); ++i) {
-    const char c = canonical[i];
-    if (is_arrow(canonical, i)) continue;
-    const bool opens = c == '<' || c == '(' || c == '[' || c == '{';
-    const bool closes = c == '>' || c == ')' || c == ']' || c == '}';
-    if (depth == 0 && (c == ',' || c == '>')) {
-      arguments.push_back(trim(canonical.substr(first, i - first)));
-      first = i + 1;
-      if (c == '>') break;
-    } else {
-      depth += opens ? 1 : (closes ? -1 : 0);
-    }
+  return list_of(canonical, name).arguments;
+}
+
+std::vector<std::string_view> whole_arguments(std::string_view canonical, std::string_view name) {
+  ArgumentList list = list_of(canonical, name);
+  if (!list.ends) {
+    throw UnsupportedError(
+        fmt::format("the kernel name is cut short within the template arguments of {}; record whole names", name));
   }
-  return arguments;
+  return list.arguments;
 }
 
 std::optional<std::uint32_t> cpp_integer(std::string_view text) {

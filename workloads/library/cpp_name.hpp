@@ -17,6 +17,10 @@ namespace strata {
 /// The arguments of the first `name<...>` in a canonical kernel name, nested brackets kept whole; empty without one.
 [[nodiscard]] std::vector<std::string_view> template_arguments(std::string_view canonical, std::string_view name);
 
+/// The same, of a kernel that needs them: UnsupportedError where the name has none or ends before they do, as names
+/// do that a profiler cut.
+[[nodiscard]] std::vector<std::string_view> whole_arguments(std::string_view canonical, std::string_view name);
+
 /// A non-negative integer that fills the whole text; true and false are 1 and 0 in canonical names.
 [[nodiscard]] std::optional<std::uint32_t> cpp_integer(std::string_view text);
 

@@ -11,6 +11,7 @@
 #include "workloads/kernels/flash_attention_wgmma.hpp"
 #include "workloads/library/cudnn_flash_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
+#include "workloads/library/gemm_launch.hpp"
 
 namespace strata {
 namespace {
@@ -49,6 +50,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   c.smem_dynamic_bytes = row.smem_dynamic.value_or(0);
   c.name = name;
   BuiltKernel built;
+  note_unknown_words(numbers.unknown, built);
   built.warning = overruled_operator(row, "attention");
   built.source = make_flash_attention_wgmma(c);
   built.description = fmt::format("cuDNN attention forward, {}, tile 128x{}, {}, dynamic schedule", to_string(c.shape),

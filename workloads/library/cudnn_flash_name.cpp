@@ -1,9 +1,24 @@
 #include "workloads/library/cudnn_flash_name.hpp"
 
+#include <algorithm>
+
 #include "sim/base/error.hpp"
 #include "workloads/library/name_words.hpp"
 
 namespace strata {
+
+namespace {
+
+/// Words that say how the kernel was made, and numbers of variants. Kernels of bf16 are called f16 too.
+bool is_plain(std::string_view word) {
+  static constexpr std::array<std::string_view, 14> kPlain{"cudnn", "generated", "fort",  "native", "sdpa",
+                                                           "sm80",  "sm90",      "flash", "fprop",  "wgmma",
+                                                           "wmma",  "f16",       "knob",  "kernel0"};
+  return std::find(kPlain.begin(), kPlain.end(), word) != kPlain.end() ||
+         word.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
 
 CudnnFlashName parse_cudnn_flash_name(std::string_view canonical) {
   constexpr std::string_view kCluster = "cga";
@@ -17,7 +32,10 @@ CudnnFlashName parse_cudnn_flash_name(std::string_view canonical) {
         throw UnsupportedError("clusters of attention CTAs are not modelled");
       }
     } else if (parse_dims(word, numbers)) {
+      if (out.warps[0] != 0) refuse_word(word, "tile and warps only");
       (out.tile[0] == 0 ? out.tile : out.warps) = numbers;
+    } else if (!is_plain(word)) {
+      keep_unknown(word, out.unknown);
     }
   }
   if (out.tile[0] == 0 || out.warps[0] == 0) {

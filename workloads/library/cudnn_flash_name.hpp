@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "workloads/spec/launch.hpp"
 
@@ -13,6 +15,7 @@ namespace strata {
 struct CudnnFlashName {
   std::array<std::uint32_t, 3> tile{};   ///< query rows, keys, head dim
   std::array<std::uint32_t, 3> warps{};  ///< along queries, keys, head dim
+  std::vector<std::string> unknown;      ///< words of the name that are not understood
 };
 
 /// @param canonical  holds "flash_fprop". Throws UnsupportedError when tile or warps are missing, or with clusters.

@@ -9,6 +9,7 @@
 #include "workloads/library/cudnn_flash_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
 #include "workloads/library/flash_traits.hpp"
+#include "workloads/library/gemm_launch.hpp"
 
 namespace strata {
 namespace {
@@ -20,6 +21,7 @@ constexpr double kSharedRowsOncePerOutput = 55;
 constexpr std::uint32_t kRegisters = 183;    ///< of the recorded launches
 constexpr std::uint32_t kResidentPerSm = 2;  ///< by their shared memory
 constexpr std::uint32_t kMostChosenSplits = 8;
+constexpr std::uint32_t kMostSplits = 128;  ///< that the kernel which adds them up is simulated for
 
 bool matches(std::string_view name) { return name.find("sm80_flash_fprop") != std::string_view::npos; }
 
@@ -79,8 +81,11 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::uint32_t q_tiles = (c.shape.q_len + c.block_m - 1) / c.block_m;
   c.splits = row.grid ? std::max(1U, row.grid->x / q_tiles) : choose_splits(c, q_tiles, target);
   c.writes_partials = c.splits > 1;
+  expect_splits(row, c, kMostSplits);
   c.resident_ctas = flash_resident_ctas(c, target);
   BuiltKernel built;
+  built.parts = c.splits;
+  note_unknown_words(name.unknown, built);
   built.warning = overruled_operator(row, "attention");
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);

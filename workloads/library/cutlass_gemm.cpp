@@ -35,15 +35,49 @@ bool matches(std::string_view canonical) {
   return name_start(canonical) != std::string_view::npos && canonical.find("gemm") != std::string_view::npos;
 }
 
-void parse_operation(std::string_view word, CutlassName& out) {
+GemmOperation parse_operation(std::string_view word, CutlassName& out) {
   const GemmOperation operation = parse_gemm_operation(word, out.arch >= 80);
-  if ((operation.mma_k == 0) != out.simt) {
+  if ((operation.instruction.k == 0) != out.simt) {
     throw UnsupportedError(fmt::format("'{}' of the name does not fit {}", word, out.simt ? "simt" : "tensorop"));
   }
   out.input = operation.input;
-  out.mma_k = operation.mma_k;
+  out.instruction = operation.instruction;
   if (!out.names_output) {
     out.output = operation.output;
+  }
+  return operation;
+}
+
+/// Throws UnsupportedError for words of kernels that walk over tiles otherwise than a plain product does.
+void refuse_other_walks(std::string_view word) {
+  if (word == "grouped") {
+    throw UnsupportedError("'grouped' of the name: products of a list of sizes, which no row tells, are not modelled");
+  }
+  if (word == "streamk" || word == "stream") {
+    throw UnsupportedError(
+        fmt::format("'{}' of the name: CTAs that share tiles along K (stream-K) are not modelled", word));
+  }
+}
+
+struct ClassWords {
+  bool unit = false;  ///< simt or tensorop
+  bool wmma = false;
+};
+
+/// Words before the operation: class and type of C.
+void parse_class(std::string_view word, ClassWords& seen, CutlassName& out) {
+  if (const auto type = operand_type(word)) {
+    if (out.names_output) refuse_word(word, "one type of C before the operation");
+    out.output = *type;
+    out.names_output = true;
+  } else if (word == "simt" || word == "tensorop") {
+    if (seen.unit) refuse_word(word, "either simt or tensorop, once");
+    seen.unit = true;
+    out.simt = word == "simt";
+  } else if (word == "wmma") {
+    seen.wmma = true;
+  } else {
+    keep_unknown(word, out.unknown);
   }
 }
 
@@ -56,13 +90,16 @@ void parse_detail(std::string_view word, CutlassName& out) {
     return;
   }
   if (const auto type = operand_type(word)) {
+    if (out.names_input) refuse_word(word, "one type of the operands behind the operation");
+    out.names_input = true;
     out.input = *type == DataType::kFp32 && !out.simt ? DataType::kTf32 : *type;
   } else if (is_layout(word)) {
+    if (!out.layout.empty()) refuse_word(word, "the layout once");
     out.layout = std::string(word);
   } else if (const auto align = size_after(word, "align")) {
     out.align = *align;
   } else {
-    out.unknown.emplace_back(word);
+    keep_unknown(word, out.unknown);
   }
 }
 
@@ -104,11 +141,11 @@ std::uint32_t void_reads_of(const CutlassName& name) {
   constexpr std::uint32_t kPerStep = 7;  // theirs, on average: all have four steps
   for (const Known& k : kKnown) {
     if (k.tile_n == name.tile_n && k.tile_m == name.tile_m && k.bits == bits_of(name.input) &&
-        name.tile_k == 4 * name.mma_k) {
+        name.tile_k == 4 * name.instruction.k) {
       return k.reads;
     }
   }
-  return kPerStep * static_cast<std::uint32_t>(ceil_div(name.tile_k, std::max(1U, name.mma_k)));
+  return kPerStep * static_cast<std::uint32_t>(ceil_div(name.tile_k, std::max(1U, name.instruction.k)));
 }
 
 /// Instructions of copies narrower than 16 B, by executed SASS (cuBLAS 13.0). The predicates of all copies are worked
@@ -192,7 +229,7 @@ void take_launch(const LaunchRow& row, const CutlassName& name, GemmCtaConfig& c
 BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const CutlassName& name) {
   GemmMmaSyncConfig config;
   take_launch(row, name, config);
-  config.mma_k = name.mma_k;
+  config.mma_k = name.instruction.k;
   take_epilogue_costs(name, config);
   const std::uint32_t area = name.tile_m * name.tile_n;
   std::uint32_t warps = warps_of(row, area >= 256 * 128 ? 8 : 4);
@@ -259,35 +296,39 @@ CutlassName parse_cutlass_name(std::string_view canonical) {
     throw UnsupportedError(fmt::format("architecture '{}' of the name is not modelled; expected 70 to 89", words[0]));
   }
   out.arch = *arch;
-  bool operation = false;
+  ClassWords seen;
+  std::string_view operation_word;
+  GemmOperation operation;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i];
-    if (operation) {
+    refuse_other_walks(word);
+    if (!operation_word.empty()) {
       parse_detail(word, out);
     } else if (is_gemm_operation(word)) {
-      parse_operation(word, out);
-      operation = true;
-    } else if (const auto type = operand_type(word)) {
-      out.output = *type;
-      out.names_output = true;
-    } else if (word == "simt") {
-      out.simt = true;
-    } else if (word != "tensorop" && word != "wmma") {
-      out.unknown.emplace_back(word);
+      operation = parse_operation(word, out);
+      operation_word = word;
+    } else {
+      parse_class(word, seen, out);
     }
   }
-  if (!operation || out.tile_n == 0 || out.layout.empty()) {
+  if (operation_word.empty() || out.tile_n == 0 || out.layout.empty()) {
     throw UnsupportedError(
         "the name is cut short; expected cutlass_<arch>_<class>_<operation>gemm_<tile>_..._<layout>");
   }
   if (out.align == 0) {
     out.align = 1;
   }
+  const TensorInstruction& i = out.instruction;
+  if (seen.wmma && (i.k == 0 || (i.m == 16 && i.n == 8) || i.m == 8)) {
+    refuse_word(operation_word, "an instruction of wmma, such as 161616");
+  }
+  expect_operands(operation_word, operation, out.input);
   expect_access("align", out.align, out.input);
   if (out.tile_k == 0) {
     out.tile_k = kDefaultKBytes * 8 / bits_of(out.input);
     out.stages = kDefaultStages;
   }
+  expect_whole_instructions(out.instruction, out.tile_m, out.tile_n, out.tile_k);
   return out;
 }
 

@@ -14,6 +14,7 @@
 
 #include "workloads/library/families.hpp"
 #include "workloads/library/name_words.hpp"
+#include "workloads/library/tensor_instruction.hpp"
 
 namespace strata {
 
@@ -22,8 +23,9 @@ struct CutlassName : TileSizes {
   bool simt = false;
   DataType input = DataType::kBf16;
   DataType output = DataType::kBf16;
+  bool names_input = false;          ///< the operands' type is in the name
   bool names_output = false;         ///< the C type is in the name
-  std::uint32_t mma_k = 0;           ///< elements of K of one instruction; 0 with simt
+  TensorInstruction instruction;     ///< none with simt
   std::string layout;                ///< "tn", ...
   std::uint32_t align = 0;           ///< 0 = not in the name
   std::vector<std::string> unknown;  ///< words of the name that are not understood

@@ -68,8 +68,10 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   if (c.writes_partials) {
     c.grid = FlashGrid::kTilesSplitsHeads;
     c.splits = row.grid ? row.grid->y : choose_splits(c, target);
+    expect_splits(row, c, kMostSplits);
   }
   BuiltKernel built;
+  built.parts = c.writes_partials ? c.splits : 1;
   take_named_cells(row, traits.flags[0] != 0, traits.element, built);
   built.source = make_flash_attention_mma(c);
   expect_grid(row, built.source->launch().grid);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/base/error.hpp"
+#include "workloads/library/cpp_name.hpp"
 #include "workloads/library/flash_attention_2_row.hpp"
 
 namespace strata {
@@ -55,12 +56,26 @@ bool has_flash_traits(std::string_view canonical, std::string_view stem) {
          canonical.find(kTraits) != std::string_view::npos;
 }
 
+DataType flash_element(std::string_view canonical) {
+  constexpr std::size_t kElement = 6;
+  const auto arguments = template_arguments(canonical, kTraits.substr(0, kTraits.size() - 1));
+  const std::string_view element = arguments.size() > kElement ? arguments[kElement] : std::string_view{};
+  if (element == "cutlass::half_t") return DataType::kFp16;
+  if (element == "cutlass::bfloat16_t") return DataType::kBf16;
+  if (element.empty()) {
+    throw UnsupportedError(
+        "the kernel name is cut short: its traits lack the element type; expected cutlass::half_t or "
+        "cutlass::bfloat16_t");
+  }
+  throw UnsupportedError(fmt::format(
+      "elements of {}: FlashAttention-2 has kernels of cutlass::half_t and cutlass::bfloat16_t only", element));
+}
+
 FlashTraits parse_flash_traits(std::string_view canonical, std::size_t fewest_flags) {
   const std::size_t at = canonical.find(kTraits);
   const std::vector<std::uint32_t> tile = integers(canonical, at + kTraits.size());
   if (tile.size() < 4) throw UnsupportedError("the kernel traits lack head dim, block rows, block columns and warps");
-  FlashTraits traits{tile[0], tile[1], tile[2], tile[3], DataType::kBf16, {}};
-  if (canonical.find("half_t") != std::string_view::npos) traits.element = DataType::kFp16;
+  FlashTraits traits{tile[0], tile[1], tile[2], tile[3], flash_element(canonical), {}};
   traits.flags = integers(canonical, after_template(canonical, at + kTraits.size() - 1));
   if (traits.flags.size() < fewest_flags) {
     throw UnsupportedError("the kernel name lacks its flags (dropout, causal, local, ...)");
@@ -88,6 +103,14 @@ FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits, 
   check_attention_shape(c.shape, target, 32, 256);
   c.resident_ctas = flash_resident_ctas(c, target);
   return c;
+}
+
+void expect_splits(const LaunchRow& row, const FlashMmaConfig& c, std::uint32_t most) {
+  const std::uint32_t blocks = (c.shape.kv_len + c.block_n - 1) / c.block_n;
+  if (!row.grid || c.splits <= std::min(most, blocks)) return;
+  throw UnsupportedError(
+      fmt::format("grid {}x{}x{} does not fit the shape: {} splits of {} keys; at most {} have a block of {} keys each",
+                  row.grid->x, row.grid->y, row.grid->z, c.splits, c.shape.kv_len, std::min(most, blocks), c.block_n));
 }
 
 std::uint32_t flash_resident_ctas(const FlashMmaConfig& c, const TargetFacts& target) {

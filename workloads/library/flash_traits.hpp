@@ -23,6 +23,9 @@ struct FlashTraits {
   std::vector<std::uint32_t> flags;  ///< after the traits; at least `fewest_flags`
 };
 
+/// The element type that the traits name; UnsupportedError for one that the library has no kernels of.
+[[nodiscard]] DataType flash_element(std::string_view canonical);
+
 /// Throws UnsupportedError when traits or flags are missing or the tile is none that the model can build.
 [[nodiscard]] FlashTraits parse_flash_traits(std::string_view canonical, std::size_t fewest_flags);
 
@@ -30,6 +33,10 @@ struct FlashTraits {
 /// @param registers  per thread, where the row does not say
 [[nodiscard]] FlashMmaConfig flash_config_of(const LaunchRow& row, const FlashTraits& traits, std::uint32_t registers,
                                              const TargetFacts& target);
+
+/// Throws UnsupportedError where a row's grid divides the keys into more than `most` splits, or more than have a block
+/// of keys each.
+void expect_splits(const LaunchRow& row, const FlashMmaConfig& config, std::uint32_t most);
 
 /// CTAs that are on the GPU at once.
 [[nodiscard]] std::uint32_t flash_resident_ctas(const FlashMmaConfig& config, const TargetFacts& target);

@@ -155,6 +155,7 @@ BuiltKernel build_gemm(const GemmSimtConfig& config, const TargetFacts& target) 
   BuiltKernel built;
   built.source = make_gemm_simt(config, target);
   built.description = describe_gemm_simt(config);
+  built.parts = config.split_k;
   return built;
 }
 
@@ -162,6 +163,7 @@ BuiltKernel build_gemm(const GemmMmaSyncConfig& config, const TargetFacts& targe
   BuiltKernel built;
   built.source = make_gemm_mma_sync(config, target);
   built.description = describe_gemm_mma_sync(config);
+  built.parts = config.split_k;
   return built;
 }
 

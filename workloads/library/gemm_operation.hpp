@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "workloads/library/tensor_instruction.hpp"
 #include "workloads/spec/launch.hpp"
 
 namespace strata {
@@ -11,7 +12,7 @@ namespace strata {
 struct GemmOperation {
   DataType input = DataType::kFp32;   ///< unless another word of the name says so
   DataType output = DataType::kFp32;  ///< of the accumulators
-  std::uint32_t mma_k = 0;            ///< elements of K of one tensor-core instruction; 0 on the FMA pipe
+  TensorInstruction instruction;      ///< none on the FMA pipe
 };
 
 /// First letter: accumulators (s fp32, h fp16, i int32); digits: the instruction's M, N and K in a row.
@@ -20,5 +21,9 @@ struct GemmOperation {
 [[nodiscard]] GemmOperation parse_gemm_operation(std::string_view word, bool ampere);
 
 [[nodiscard]] bool is_gemm_operation(std::string_view word);
+
+/// Throws UnsupportedError that quotes the operation's `word` where it does not compute with operands of this type,
+/// which another word of the name gives.
+void expect_operands(std::string_view word, const GemmOperation& operation, DataType operands);
 
 }  // namespace strata

@@ -19,7 +19,7 @@ bool matches(std::string_view canonical) { return calls_kernel(canonical, kKerne
 /// vectorized_layer_norm_kernel<type, accumulator, is RMS norm>
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
-  const auto arguments = template_arguments(name, kKernel);
+  const auto arguments = whole_arguments(name, kKernel);
   NormConfig c;
   c.type = type_argument(arguments, 0);
   expect_asked_type(row, c.type);
@@ -40,6 +40,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.description = fmt::format("{} norm, {} x {}", c.rms ? "RMS" : "layer", c.rows, c.cols);
   if (!c.rms) built.notes.push_back("weight and bias taken as one tensor");
+  built.warning = overruled_row_operator(row, c.rms ? "rmsnorm" : "layernorm");
+  if (built.warning.empty()) built.warning = overruled_type(row, c.type);
   built.source = make_row_norm(c);
   return built;
 }

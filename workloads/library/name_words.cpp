@@ -61,6 +61,16 @@ void refuse_word(std::string_view word, std::string_view expected) {
   throw UnsupportedError(fmt::format("'{}' of the name is not understood; expected {}", word, expected));
 }
 
+void keep_unknown(std::string_view word, std::vector<std::string>& unknown) {
+  const std::string_view sizes = word.substr(std::min(word.find_first_of("0123456789"), word.size()));
+  const std::size_t x = sizes.find('x');
+  if (x != std::string_view::npos && begins_with_digit(sizes.substr(x + 1)) &&
+      sizes.find_first_not_of("0123456789x") == std::string_view::npos) {
+    refuse_word(word, "no other sizes");
+  }
+  unknown.emplace_back(word);
+}
+
 std::optional<std::uint32_t> size_after(std::string_view word, std::string_view prefix) {
   const auto number = number_after(word, prefix);
   if (!number && word.starts_with(prefix) && begins_with_digit(word.substr(prefix.size()))) {
@@ -97,7 +107,7 @@ void expect_access(std::string_view prefix, std::uint32_t elements, DataType typ
 }
 
 std::optional<DataType> operand_type(std::string_view word) {
-  static constexpr std::array<std::pair<std::string_view, DataType>, 14> kTypes{{
+  static constexpr std::array<std::pair<std::string_view, DataType>, 16> kTypes{{
       {"f16", DataType::kFp16},
       {"fp16", DataType::kFp16},
       {"bf16", DataType::kBf16},
@@ -107,6 +117,8 @@ std::optional<DataType> operand_type(std::string_view word) {
       {"s8", DataType::kInt8},
       {"i8", DataType::kInt8},
       {"u8", DataType::kInt8},
+      {"s4", DataType::kInt4},
+      {"u4", DataType::kInt4},
       {"i32", DataType::kInt32},
       {"s32", DataType::kInt32},
       {"e4m3", DataType::kFp8},

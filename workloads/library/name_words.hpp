@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace strata {
 
 /// Throws UnsupportedError that names the word and what was expected.
 [[noreturn]] void refuse_word(std::string_view word, std::string_view expected);
+
+/// Keeps a word that is not understood, for a warning: libraries add words. Throws UnsupportedError where it gives
+/// sizes ("cgasize2x1x1"), which change what runs.
+void keep_unknown(std::string_view word, std::vector<std::string>& unknown);
 
 /// The number of a word that is `prefix` and digits, as number_after(); nothing for other words. Throws
 /// UnsupportedError where the number is none from 1 to 4096: a size of zero is no word that a library added.
@@ -41,7 +46,7 @@ bool take_sizes(std::string_view word, TileSizes& out);
 /// @param prefix  of the number in the name: "align"
 void expect_access(std::string_view prefix, std::uint32_t elements, DataType type);
 
-/// The operand type that a word stands for: f16 fp16 bf16 f32 fp32 tf32 s8 i8 u8 i32 s32 e4m3 e5m2 f64.
+/// The operand type that a word stands for: f16 fp16 bf16 f32 fp32 tf32 s8 i8 u8 s4 u4 i32 s32 e4m3 e5m2 f64.
 [[nodiscard]] std::optional<DataType> operand_type(std::string_view word);
 
 /// "bf16f32" to its two operand types.

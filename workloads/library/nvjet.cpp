@@ -42,9 +42,13 @@ void parse_types(std::string_view word, NvjetName& out) {
   }
   const std::optional<DataType> input = type_of(word[0]);
   const std::optional<DataType> output = type_of(word.back());
-  if (!input || !output) {
+  if (!std::all_of(word.begin(), word.end(), [](char letter) { return type_of(letter).has_value(); })) {
     throw UnsupportedError(
         fmt::format("types '{}' of the name are not understood; known letters are h, q, r, s, t", word));
+  }
+  if (const char sum = word[word.size() - 2]; sum != 's' && (sum != 'h' || word[0] != 'h')) {
+    throw UnsupportedError(fmt::format(
+        "types '{}' of the name add up in '{}'; expected s (fp32), or h (fp16) of fp16 operands", word, sum));
   }
   if (long_form && bits_of(*input) != bits_of(type_of(word[1]).value_or(DataType::kFp64))) {
     throw UnsupportedError(fmt::format("operands of different width ('{}') are not modelled", word));
@@ -72,8 +76,11 @@ void parse_option(std::string_view word, NvjetName& out) {
   } else if (word == "splitK") {
     if (out.split_k) refuse_word(word, "it once");
     out.split_k = true;
-  } else if (word != "algo2") {
-    out.unknown.emplace_back(word);
+  } else if (word == "algo2") {
+    if (out.algo2) refuse_word(word, "it once");
+    out.algo2 = true;
+  } else {
+    keep_unknown(word, out.unknown);
   }
 }
 
@@ -177,6 +184,7 @@ BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);
   built.description = describe_gemm_tma(config);
+  built.parts = config.split_k;
   const NvjetName name = parse_nvjet_name(config.name);
   note_name(row, name, warning, built);
   return built;

@@ -29,6 +29,7 @@ struct NvjetName {
   bool vertical = false;  ///< v; h otherwise
   ConsumerMode consumers = ConsumerMode::kPingPong;
   bool split_k = false;
+  bool algo2 = false;  ///< not known what it says
   bool wgmma_m_along_n = false;
   std::string layout;                ///< "TN", ...
   std::vector<std::string> unknown;  ///< words of the name that are not understood

@@ -48,17 +48,40 @@ std::vector<std::int64_t> sizes_of(std::string_view word) {
   return out;
 }
 
-/// The number behind a letter: ("h32", 'h') is 32; 0 when the word is anything else.
-std::int64_t number_behind(std::string_view word, char letter) {
-  if (word.empty() || word.front() != letter) {
+/// Whether a word is meant as sizes, well or badly.
+bool is_number(std::string_view word) {
+  const std::size_t digit = word.starts_with('-') ? 1 : 0;
+  return word.size() > digit && std::isdigit(static_cast<unsigned char>(word[digit])) != 0;
+}
+
+/// The part of "4096x0x64" that is no size.
+std::string_view first_bad_size(std::string_view word) {
+  for (;;) {
+    const std::size_t x = word.find('x');
+    const std::string_view part = word.substr(0, x);
+    if (x == std::string_view::npos || sizes_of(part).empty()) return part;
+    word.remove_prefix(x + 1);
+  }
+}
+
+[[noreturn]] void refuse_number(std::string_view label, std::string_view number) {
+  throw UnsupportedError(
+      fmt::format("the NVTX range '{}' has '{}' for a size; expected a whole number from 1 on", label, number));
+}
+
+/// The number behind a letter: ("h32", 'h') is 32; 0 when the word is anything else. Throws UnsupportedError where the
+/// number is none from 1 on.
+std::int64_t number_behind(std::string_view label, std::string_view word, char letter) {
+  if (word.empty() || word.front() != letter || !is_number(word.substr(1))) {
     return 0;
   }
   const std::vector<std::int64_t> number = sizes_of(word.substr(1));
-  return number.size() == 1 ? number[0] : 0;
+  if (number.size() != 1) refuse_number(label, word.substr(1));
+  return number[0];
 }
 
 /// attn_<backend>_b<batch>_h<heads>[_<kv heads>]_q<queries>_k<keys>_d<head dim>_<c|f>[_<dtype>]
-std::optional<OperatorCells> attention_label(std::vector<std::string_view> words) {
+std::optional<OperatorCells> attention_label(std::string_view label, std::vector<std::string_view> words) {
   if (words[0] != "attn" && words[0] != "attention") {
     return std::nullopt;
   }
@@ -74,9 +97,9 @@ std::optional<OperatorCells> attention_label(std::vector<std::string_view> words
     return std::nullopt;
   }
   const std::vector<std::int64_t> kv_heads = sizes_of(words[4]);
-  const std::array<std::int64_t, 6> n{number_behind(words[2], 'b'),           number_behind(words[3], 'h'),
-                                      kv_heads.size() == 1 ? kv_heads[0] : 0, number_behind(words[5], 'q'),
-                                      number_behind(words[6], 'k'),           number_behind(words[7], 'd')};
+  const std::array<std::int64_t, 6> n{number_behind(label, words[2], 'b'),    number_behind(label, words[3], 'h'),
+                                      kv_heads.size() == 1 ? kv_heads[0] : 0, number_behind(label, words[5], 'q'),
+                                      number_behind(label, words[6], 'k'),    number_behind(label, words[7], 'd')};
   for (const std::int64_t value : n) {
     if (value == 0) return std::nullopt;
   }
@@ -90,19 +113,22 @@ std::optional<OperatorCells> attention_label(std::vector<std::string_view> words
 /// <op>_<dtype>[_<layout>]_<sizes>
 std::optional<OperatorCells> words_label(std::string_view label) {
   std::vector<std::string_view> words = words_of(label);
-  if (auto attention = attention_label(words)) {
+  if (auto attention = attention_label(label, words)) {
     return attention;
   }
-  const std::vector<std::int64_t> sizes = sizes_of(words.back());
+  const std::string_view last = words.back();
+  const std::vector<std::int64_t> sizes = sizes_of(last);
   words.pop_back();
   std::string shape = fmt::format("{}", fmt::join(sizes, ","));
   if (!words.empty() && is_layout(words.back())) {
     shape += fmt::format(",{}", words.back());
     words.pop_back();
   }
-  if (sizes.size() < 2 || words.size() < 2 || !is_data_type(words.back())) {
+  if (words.size() < 2 || !is_data_type(words.back()) || !is_number(last)) {
     return std::nullopt;
   }
+  if (sizes.empty()) refuse_number(label, first_bad_size(last));
+  if (sizes.size() < 2) return std::nullopt;
   const std::string dtype(words.back());
   words.pop_back();
   return OperatorCells{fmt::format("{}", fmt::join(words, "_")), dtype, shape};
@@ -123,8 +149,8 @@ std::optional<OperatorCells> spaced_label(std::string_view label) {
   return OperatorCells{std::string(label.substr(0, first)), std::string(dtype), std::string(shape)};
 }
 
-/// The lists in "[[16, 64], [64, 32], []]"; false when the text is no such list.
-bool read_sizes(std::string_view text, RecordedOperator& op) {
+/// The lists in "[[16, 64], [64, 32], []]"; where the text is no such list, returns what of it is none.
+std::optional<std::string_view> read_sizes(std::string_view text, RecordedOperator& op) {
   int depth = 0;
   const char* const end = text.data() + text.size();
   for (const char* at = text.data(); at != end;) {
@@ -133,18 +159,22 @@ bool read_sizes(std::string_view text, RecordedOperator& op) {
       ++at;
     } else if (*at == ']') {
       ++at;
-      if (--depth == 0) return true;
+      if (--depth == 0) return std::nullopt;
     } else if (*at == ' ' || *at == ',') {
       ++at;
     } else {
       std::int64_t value = 0;
       const auto [next, error] = std::from_chars(at, end, value);
-      if (error != std::errc{} || depth < 2) return false;
+      const bool whole = next == end || std::string_view(" ,]").find(*next) != std::string_view::npos;
+      if (error != std::errc{} || !whole || depth < 2) {
+        const std::string_view rest = text.substr(static_cast<std::size_t>(at - text.data()));
+        return rest.substr(0, rest.find_first_of(" ,]"));
+      }
       op.arguments.back().dims.push_back(value);
       at = next;
     }
   }
-  return false;
+  return "the end of the text";
 }
 
 /// "<operator>, ..., sizes = [[...], ...]"
@@ -161,8 +191,9 @@ std::optional<OperatorCells> framework_label(std::string_view label) {
     throw UnsupportedError(
         fmt::format("the NVTX range of {} has no sizes; use emit_nvtx(record_shapes=True)", op.name));
   }
-  if (!read_sizes(label.substr(at + kSizes.size()), op)) {
-    throw UnsupportedError(fmt::format("the sizes in the NVTX range of {} are not lists of numbers", op.name));
+  if (const auto bad = read_sizes(label.substr(at + kSizes.size()), op)) {
+    throw UnsupportedError(
+        fmt::format("the sizes in the NVTX range of {} are not lists of numbers: found '{}'", op.name, *bad));
   }
   return cells_of_operator(op);
 }

@@ -23,7 +23,7 @@ std::int64_t product(const Dims& dims, std::size_t first, std::size_t last) {
   std::int64_t out = 1;
   for (std::size_t i = first; i < last; ++i) {
     if (dims[i] < 1) {
-      throw UnsupportedError("the operator's tensors have no elements");
+      throw UnsupportedError(fmt::format("the operator's tensors have no elements: a dimension is {}", dims[i]));
     }
     if (out > kMaxElements / dims[i]) {
       throw UnsupportedError("the operator's tensors have more than 2^44 elements");

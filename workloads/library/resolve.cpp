@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
 #include "sim/base/error.hpp"
@@ -84,6 +85,17 @@ std::string identifier_of(const std::string& canonical) {
   std::string text = canonical.substr(0, canonical.find('<'));
   const std::size_t colon = text.rfind("::");
   return colon == std::string::npos ? text : text.substr(colon + 2);
+}
+
+/// The family whose names begin with this one, which is too long for chance: a profiler cut it. Null where none does.
+const FamilyParser* family_of_cut(const std::string& canonical) {
+  constexpr std::size_t kFewest = 8;
+  const std::string name = identifier_of(canonical);
+  for (const FamilyParser& family : kernel_families()) {
+    const std::string_view stem = family.stem;
+    if (name.size() >= kFewest && stem.starts_with(name)) return &family;
+  }
+  return nullptr;
 }
 
 /// The family whose names begin most nearly as this one; null when no more than two letters of three agree.
@@ -188,6 +200,13 @@ std::string overruled_operator(const LaunchRow& row, const std::string& named) {
   return fmt::format("an op of '{}'; the {} of the kernel's name is simulated", row.op, named);
 }
 
+std::string overruled_row_operator(const LaunchRow& row, const std::string& named) {
+  std::string op;
+  std::remove_copy(row.op.begin(), row.op.end(), std::back_inserter(op), '_');
+  const bool fits = op.empty() || op == "attention" || op == "gemm" || op.find(named) != std::string::npos;
+  return fits ? std::string{} : fmt::format("an op of '{}'; the {} of the kernel's name is simulated", row.op, named);
+}
+
 BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
   const std::string canonical = canonical_kernel_name(row.kernel);
   if (canonical.empty()) {
@@ -205,6 +224,10 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
     if (canonical.starts_with("_Z")) {
       throw UnsupportedError(
           fmt::format("kernel '{}' is a mangled name; give it as c++filt prints it", identifier_of(canonical)));
+    }
+    if (const FamilyParser* cut = family_of_cut(canonical)) {
+      throw UnsupportedError(fmt::format("kernel '{}' is cut short: names of {} begin '{}'; record whole names",
+                                         identifier_of(canonical), cut->family, cut->stem));
     }
     const FamilyParser* nearest = nearest_family(canonical);
     throw UnsupportedError(fmt::format("kernel '{}' is of no known family{}", identifier_of(canonical),

@@ -59,6 +59,10 @@ void expect_asked_type(const LaunchRow& row, DataType named);
 /// not given. "gemm_beta" is a gemm.
 [[nodiscard]] std::string overruled_operator(const LaunchRow& row, const std::string& named);
 
+/// The same for row-wise kernels, whose operators are spelt in many ways ("native_layer_norm", "log_softmax"): `named`
+/// without its underscores has to be part of it. An attention and a GEMM run such kernels among others.
+[[nodiscard]] std::string overruled_row_operator(const LaunchRow& row, const std::string& named);
+
 /// Builds the generator of a launch. Throws UnsupportedError with the reason in words: unknown family, a shape that
 /// does not parse, a variant that is not modelled.
 [[nodiscard]] BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target);

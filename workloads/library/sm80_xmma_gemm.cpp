@@ -9,6 +9,7 @@
 #include "workloads/kernels/gemm_simt.hpp"
 #include "workloads/kernels/tile_split_sum.hpp"
 #include "workloads/library/gemm_launch.hpp"
+#include "workloads/library/split_producer.hpp"
 #include "workloads/library/xmma_name.hpp"
 
 namespace strata {
@@ -80,8 +81,7 @@ BuiltKernel make_tensor(const LaunchRow& row, const TargetFacts& target, const X
 /// execute_split_k_kernel: adds up what the slices of the GEMM before it left, as many as that grid's z says. A CTA
 /// adds up 32 rows for each warp along M, its own z counts those of a tile: 1, 2, 2, 4, 2 and 2 with tiles of 32x32,
 /// 64x64, 128x64, 256x64, 128x128 and 256x128 and 1, 1, 2, 2, 2 and 4 such warps (cuBLAS 13.0).
-BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
-  constexpr std::uint32_t kAssumedSplits = 4;
+BuiltKernel make_sum(const LaunchRow& row, const TargetFacts& target, const XmmaName& name) {
   constexpr std::uint32_t kWarpRows = 32;
   const GemmProblem problem = gemm_problem_of(row, name.layout, name.input, name.output);
   GemmCtaConfig resources;
@@ -90,8 +90,8 @@ BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
   config.m = static_cast<std::uint64_t>(problem.m);
   config.n = static_cast<std::uint64_t>(problem.n);
   config.batch = static_cast<std::uint32_t>(problem.batch);
-  const std::uint32_t slices = row.producer_grid ? row.producer_grid->z / config.batch : 0;
-  config.splits = slices > 1 ? slices : kAssumedSplits;
+  const std::string kernel = canonical_kernel_name(row.kernel);
+  config.splits = parts_of_producer(row, target, {"sm80_xmma_gemm"}, kernel.substr(0, kernel.find("_execute_split_k")));
   config.tile_m = name.tile[0];
   config.tile_n = name.tile[1];
   config.warps = warps_of(row, name.warps[0] * name.warps[1]);
@@ -103,12 +103,11 @@ BuiltKernel make_sum(const LaunchRow& row, const XmmaName& name) {
   config.output = name.output;
   config.registers = row.registers.value_or(config.registers);
   config.smem_bytes = resources.smem_dynamic_bytes;
-  config.name = canonical_kernel_name(row.kernel);
+  config.name = kernel;
   BuiltKernel built;
   built.source = make_tile_split_sum(config);
   expect_ctas(row, built.source->launch());
   built.description = fmt::format("sum of {} parts of {} x {}", config.splits, config.m, config.n);
-  if (slices <= 1) built.notes.push_back(fmt::format("{} parts assumed", config.splits));
   note_overruled_cells(row, name.layout, name.input, built);
   return built;
 }
@@ -118,7 +117,13 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   if (name.warps[0] == 0) {
     throw UnsupportedError("the name lacks warpsize<m>x<n>x<k>");
   }
-  if (name.splits_k) return make_sum(row, name);
+  if (!name.ffma && name.instruction[2] == 0) {
+    throw UnsupportedError("the name lacks ffma or tensor<m>x<n>x<k>");
+  }
+  if (name.groups[0] != 0) {
+    throw UnsupportedError("the name has a warpgroupsize, which only sm90 kernels have");
+  }
+  if (name.splits_k) return make_sum(row, target, name);
   const TileSizes sizes{name.tile[1], name.tile[0], name.tile[2], name.stages};
   std::string warning;
   const LaunchRow fitting = fitting_row(row, least_resources(row, sizes, name.input, name.warps[2]), warning);

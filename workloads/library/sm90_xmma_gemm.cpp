@@ -91,6 +91,9 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   if (name.splits_k) {
     throw UnsupportedError("split-K of sm90_xmma kernels is not modelled");
   }
+  if (name.ffma || name.warps[0] != 0) {
+    throw UnsupportedError("the name has ffma or a warpsize, which only sm80 kernels have");
+  }
   const GemmTmaConfig config = config_of(row, name);
   BuiltKernel built;
   built.source = make_gemm_tma(config, target);

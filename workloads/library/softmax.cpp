@@ -29,7 +29,7 @@ bool matches(std::string_view canonical) {
 
 /// softmax_warp_forward<input, output, accumulator, log2 of the columns, is log-softmax, is masked>
 void read_warp_form(const std::string& name, SoftmaxConfig& c) {
-  const auto arguments = template_arguments(name, kWarp);
+  const auto arguments = whole_arguments(name, kWarp);
   c.form = SoftmaxForm::kWarp;
   c.input = type_argument(arguments, 0);
   c.output = type_argument(arguments, 1);
@@ -52,7 +52,7 @@ std::uint32_t read_block_form(const std::string& name, SoftmaxConfig& c) {
                        : calls_kernel(name, kShared)    ? kShared
                        : calls_kernel(name, kGlobalNew) ? kGlobalNew
                                                         : kGlobal;
-  const auto arguments = template_arguments(name, kernel);
+  const auto arguments = whole_arguments(name, kernel);
   const std::size_t first = registers ? 0 : 1;
   c.form = registers ? SoftmaxForm::kRegisters : (kernel == kShared ? SoftmaxForm::kShared : SoftmaxForm::kGlobal);
   c.input = type_argument(arguments, first);
@@ -112,6 +112,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   built.description =
       fmt::format("{}softmax, {} x {}, {}", c.logarithm ? "log-" : "", c.rows, c.cols, to_string(c.form));
   if (c.causal_queries != 0) built.notes.push_back("a causal mask: half of the divisions take their slow path");
+  built.warning = overruled_row_operator(row, "softmax");
   built.source = make_row_softmax(c);
   if (row.grid && row.grid->count() != built.source->launch().num_ctas()) {
     throw UnsupportedError(fmt::format("{} CTAs do not fit the shape, which needs {}", row.grid->count(),

@@ -44,7 +44,7 @@ std::vector<ReduceShape> shapes_of(const RowMatrix& m) {
 /// flight, elements of a vector>>
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
-  const auto outer = template_arguments(name, kKernel);
+  const auto outer = whole_arguments(name, kKernel);
   const auto arguments = template_arguments(name, "ReduceOp");
   ReduceConfig c;
   c.output_vector = std::max(1U, integer_argument(outer, 1));

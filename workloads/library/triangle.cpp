@@ -21,7 +21,7 @@ bool matches(std::string_view canonical) { return calls_kernel(canonical, kKerne
 /// triu_tril_kernel<type, index, upper, elements of a thread, in place>; earlier releases end after `upper`.
 BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   const std::string name = canonical_kernel_name(row.kernel);
-  const auto arguments = template_arguments(name, kKernel);
+  const auto arguments = whole_arguments(name, kKernel);
   TriangleConfig c;
   c.type = type_argument(arguments, 0);
   c.upper = integer_argument(arguments, 2) != 0;
@@ -59,6 +59,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   built.description =
       fmt::format("{} triangle of {} x {} {}", c.upper ? "upper" : "lower", c.rows, c.cols, to_string(c.type));
   built.notes.push_back("diagonal 0 assumed");
+  built.warning = overruled_row_operator(row, c.upper ? "triu" : "tril");
   built.source = make_triangle(c);
   return built;
 }

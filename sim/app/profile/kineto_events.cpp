@@ -135,25 +135,35 @@ void check(const LaunchRow& row, const json& args, const std::string& path, cons
   fail(path, where, key, fmt::format("{}: expected {}", shown(member(args, key)), impossible->expected));
 }
 
-/// The numbers of a tensor's list; of a list of tensors those of its first. Empty for anything else.
-std::vector<std::int64_t> numbers(const json& value) {
-  if (!value.is_array() || value.empty()) {
-    return {};
+/// The numbers of a tensor's list; of a list of tensors those of its first. Nothing for anything else.
+std::optional<std::vector<std::int64_t>> numbers(const json& value) {
+  if (!value.is_array()) {
+    return std::nullopt;
   }
   std::vector<std::int64_t> out;
-  for (const json& n : value.front().is_array() ? value.front() : value) {
+  for (const json& n : !value.empty() && value.front().is_array() ? value.front() : value) {
     if (!n.is_number_integer()) {
-      return {};
+      return std::nullopt;
     }
     out.push_back(n.get<std::int64_t>());
   }
   return out;
 }
 
-RecordedOperator recorded(const json& event) {
+/// The same of a tensor's dimensions; UnsupportedError that shows what is none.
+std::vector<std::int64_t> dimensions(const json& value, const std::string& name, std::size_t i) {
+  auto out = numbers(value);
+  if (!out) {
+    throw UnsupportedError(fmt::format("Input Dims of {}: argument {} is {}, no list of whole numbers such as [64,32]",
+                                       name, i + 1, shown(value)));
+  }
+  return *std::move(out);
+}
+
+RecordedOperator recorded(const json& event, const std::string& name) {
   const json& args = member(event, "args");
   RecordedOperator op;
-  op.name = text(event, "name");
+  op.name = name;
   // Older traces write "Input dims" and "Input type", newer ones add strides and the values of scalars.
   const json& dims = args.contains("Input Dims") ? member(args, "Input Dims") : member(args, "Input dims");
   const json& strides = member(args, "Input Strides");
@@ -167,22 +177,32 @@ RecordedOperator recorded(const json& event) {
     const json& value = at(list, i);
     return value.is_string() ? value.get<std::string>() : std::string{};
   };
-  for (std::size_t i = 0; dims.is_array() && i < dims.size(); ++i) {
-    op.arguments.push_back({numbers(dims[i]), numbers(at(strides, i)), word(types, i), word(values, i)});
+  if (!dims.is_null() && !dims.is_array()) {
+    throw UnsupportedError(
+        fmt::format("Input Dims of {}: {} is no list with the dimensions of each argument", name, shown(dims)));
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    op.arguments.push_back({dimensions(dims[i], name, i), numbers(at(strides, i)).value_or(std::vector<std::int64_t>{}),
+                            word(types, i), word(values, i)});
   }
   return op;
 }
 
 OperatorFacts facts_of(const json& event) {
   OperatorFacts facts;
-  const RecordedOperator op = recorded(event);
-  facts.name = op.name;
+  facts.name = text(event, "name");
   try {
-    facts.cells = cells_of_operator(op);
+    facts.cells = cells_of_operator(recorded(event, facts.name));
   } catch (const UnsupportedError& error) {
     facts.shape_missing = error.what();
   }
   return facts;
+}
+
+constexpr const char* kSeveral = "several operators";
+
+std::string described(const OperatorFacts& facts) {
+  return facts.cells.shape.empty() ? facts.name : fmt::format("{} ({})", facts.name, facts.cells.shape);
 }
 
 /// The index of `value` among the kept ones, kept now if its key is new.
@@ -244,10 +264,25 @@ void KinetoEvents::add_operator(const json& event) {
   if (id == 0) {
     return;
   }
-  OperatorFacts facts = facts_of(event);
+  const std::uint32_t index = keep(facts_of(event));
+  const auto [it, fresh] = operators_.try_emplace(id, index);
+  if (fresh || it->second == index) {
+    return;
+  }
+  const OperatorFacts& other = facts_[it->second];
+  if (other.name != kSeveral) {  // a third one adds nothing
+    it->second = keep({kSeveral,
+                       {},
+                       fmt::format("External id {} is that of {} and of {}, so its operator is not known; expected a "
+                                   "trace of one process, where each call has an id of its own",
+                                   id, described(other), described(facts_[index]))});
+  }
+}
+
+std::uint32_t KinetoEvents::keep(OperatorFacts facts) {
   const OperatorCells& c = facts.cells;
   std::string key = fmt::format("{}\n{}\n{}\n{}", facts.name, c.dtype, c.shape, facts.shape_missing);
-  operators_[id] = intern(std::move(key), std::move(facts), facts_, facts_index_);
+  return intern(std::move(key), std::move(facts), facts_, facts_index_);
 }
 
 void KinetoEvents::add_launch_call(const json& event) {

@@ -50,6 +50,7 @@ class KinetoEvents {
   void add_kernel(const nlohmann::json& event, const std::string& path, const std::string& where);
   void add_operator(const nlohmann::json& event);
   void add_launch_call(const nlohmann::json& event);
+  std::uint32_t keep(OperatorFacts facts);  ///< its index in facts_
 
   std::vector<KernelEvent> launches_;
   std::vector<LaunchRow> kernels_;

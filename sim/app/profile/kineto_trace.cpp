@@ -10,6 +10,7 @@
 #include "sim/app/profile/launch_reader.hpp"
 #include "sim/base/error.hpp"
 #include "validation/compare/json_input.hpp"
+#include "workloads/library/split_producer.hpp"
 
 namespace strata::app {
 
@@ -42,6 +43,13 @@ std::pair<int, int> place_of(const std::string& path, std::size_t byte) {
     line += c == '\n' ? 1 : 0;
   }
   return {line, column};
+}
+
+/// What the parser's message quotes: "... parsing '1e999'".
+std::string quoted(const std::string& message) {
+  const std::size_t close = message.rfind('\'');
+  const std::size_t open = close == std::string::npos || close == 0 ? close : message.rfind('\'', close - 1);
+  return open == std::string::npos || open == close ? std::string{} : message.substr(open + 1, close - open - 1);
 }
 
 /// Hands each element of the top-level list `traceEvents` to `take`, with its index, and drops it; returns what remains
@@ -77,7 +85,9 @@ json parse_events(std::istream& in, const std::string& path, const Take& take) {
          ended ? "the JSON ends before it is complete; was the trace cut short?"
                : "is not JSON; expected a trace of PyTorch's profiler (export_chrome_trace)");
   } catch (const json::out_of_range& error) {
-    fail(path, 0, 0, fmt::format("holds a number that is out of range: {}", error.what()));
+    const std::string where = inside ? fmt::format("{}[{}]", kEvents, index) : std::string{};
+    fail(path, where.c_str(),
+         fmt::format("holds the number {}, which is out of range; expected at most 1.8e308", quoted(error.what())));
   }
 }
 
@@ -104,10 +114,7 @@ class KinetoTrace final : public LaunchReader {
       fail(path, 0, 0,
            fmt::format("has no kernels among its {} events; expected a trace with activities=[CPU, CUDA]", count));
     }
-    const json devices = rest.value("deviceProperties", json::array());
-    if (devices.is_array() && !devices.empty() && devices[0].is_object() && devices[0].contains("name")) {
-      gpu_ = devices[0]["name"].is_string() ? devices[0]["name"].get<std::string>() : std::string{};
-    }
+    read_gpu(rest);
     events_.finish();
   }
 
@@ -128,20 +135,44 @@ class KinetoTrace final : public LaunchReader {
     launch.shape_missing = op.shape_missing;
     launch.measured[Quantity::kDurationUs] = event.us;
     if (event.previous != 0) {
-      LaunchRow previous = events_.kernel(events_.launches()[event.previous - 1]);
-      previous.case_name = row.case_name;
+      const LaunchRow& kernel = events_.kernel(events_.launches()[event.previous - 1]);
+      LaunchRow previous = row;  // of the same operator
+      previous.seq = std::to_string(event.seq - 1);
+      previous.kernel = kernel.kernel;
+      previous.grid = kernel.grid;
       link_producer(previous, row);
     }
     return true;
   }
 
   void rewind() override { at_ = 0; }
-  [[nodiscard]] std::string gpu() const override { return gpu_; }
+  [[nodiscard]] ProfiledGpu gpu() const override { return gpu_; }
   [[nodiscard]] DriverWork driver_work() const override { return events_.driver_work(); }
 
  private:
+  void read_gpu(const json& document) {
+    const json devices = document.value("deviceProperties", json::array());
+    if (!devices.is_array() || devices.empty() || !devices[0].is_object()) {
+      return;
+    }
+    const json& device = devices[0];
+    const auto number = [&device](const char* key) -> std::optional<int> {
+      const auto it = device.find(key);
+      return it != device.end() && it->is_number_integer() ? std::optional(it->get<int>()) : std::nullopt;
+    };
+    if (const auto name = device.find("name"); name != device.end() && name->is_string()) {
+      gpu_.name = name->get<std::string>();
+    }
+    gpu_.sms = number("numSms");
+    const auto major = number("computeMajor");
+    const auto minor = number("computeMinor");
+    if (major && minor) {
+      gpu_.compute_capability = fmt::format("{}.{}", *major, *minor);
+    }
+  }
+
   KinetoEvents events_;
-  std::string gpu_;
+  ProfiledGpu gpu_;
   std::size_t at_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "sim/app/profile/launch_reader.hpp"
 
+#include <fmt/format.h>
+
 namespace strata::app {
 
 namespace {
@@ -14,6 +16,10 @@ class TableReader final : public LaunchReader {
     return table_->next(launch.job);
   }
 
+  [[nodiscard]] std::string warning() const override {
+    const std::string columns = table_->misspelt_columns();
+    return columns.empty() ? columns : fmt::format("{}: {}", path_, columns);
+  }
   void rewind() override { table_ = std::make_unique<LaunchTable>(path_); }
 
  private:

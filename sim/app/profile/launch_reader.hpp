@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/app/launch_table.hpp"
+#include "sim/app/profile/profiled_gpu.hpp"
 #include "validation/compare/quantities.hpp"
 
 namespace strata::app {
@@ -35,9 +36,11 @@ class LaunchReader {
   virtual bool next(ProfiledLaunch& launch) = 0;
   /// Begins again with the first launch.
   virtual void rewind() = 0;
-  /// The GPU's name as the profiler gives it; empty when it does not.
-  [[nodiscard]] virtual std::string gpu() const { return {}; }
+  /// The GPU as the profiler gives it, known once every launch was read.
+  [[nodiscard]] virtual ProfiledGpu gpu() const { return {}; }
   [[nodiscard]] virtual DriverWork driver_work() const { return {}; }
+  /// What of the file's form is worth a warning; empty where nothing is.
+  [[nodiscard]] virtual std::string warning() const { return {}; }
 };
 
 /// launches.csv; nothing is measured.

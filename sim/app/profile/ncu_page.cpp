@@ -17,6 +17,7 @@
 #include "sim/app/profile/launch_reader.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/library/nvtx_label.hpp"
+#include "workloads/library/split_producer.hpp"
 
 namespace strata::app {
 
@@ -155,6 +156,8 @@ std::vector<std::string> labels_of(const std::string& cell) {
 class NcuPage final : public LaunchReader {
  public:
   explicit NcuPage(std::string path) : path_(std::move(path)) { rewind(); }
+
+  [[nodiscard]] ProfiledGpu gpu() const override { return gpu_; }
 
   void rewind() override {
     csv_ = std::make_unique<CsvReader>(path_, CsvSurroundings{"ID", '='});
@@ -387,6 +390,17 @@ class NcuPage final : public LaunchReader {
     }
   }
 
+  /// The first launch's; the other ones of a page ran on the same.
+  void read_gpu() {
+    if (gpu_.compute_capability.empty()) {
+      gpu_.compute_capability = text(csv_->find("CC"));
+      gpu_.name = text(csv_->find("device__attribute_display_name"));
+      if (const auto sms = whole("device__attribute_multiprocessor_count")) {
+        gpu_.sms = static_cast<int>(*sms);
+      }
+    }
+  }
+
   void read_launch(ProfiledLaunch& launch) {
     launch = {};
     LaunchRow& row = launch.job.row;
@@ -410,6 +424,7 @@ class NcuPage final : public LaunchReader {
     row.smem_static = whole(kSmemStatic);
     take_back_rounding(row);
     check(row);
+    read_gpu();
     for (const Metric& metric : kMetrics) {
       launch.measured[metric.quantity] = measured(metric);
     }
@@ -427,6 +442,7 @@ class NcuPage final : public LaunchReader {
   std::vector<std::string> units_;
   std::vector<std::size_t> nvtx_;  ///< columns that hold NVTX ranges
   std::map<std::string, Process> processes_;
+  ProfiledGpu gpu_;
   bool has_rows_ = false;
 };
 

@@ -139,3 +139,16 @@ TEST_CASE("predicted.csv: the columns are those of the contract, in its order") 
   unsupported.reason = "a, b";
   CHECK(prediction_csv_row("c", "1", unsupported).rfind("c,1,unsupported,\"a, b\",,,,,,,,,,,,,,,0.000", 0) == 0);
 }
+
+TEST_CASE("launch table: a column that is nearly one that the file lacks is named; any other is left alone") {
+  const auto columns = [](const std::string& optional) {
+    const TemporaryTable file("case,seq,op,dtype,shape,kernel," + optional + "\n");
+    return LaunchTable(file.path).misspelt_columns();
+  };
+  CHECK(columns("grid_xx") == "column 'grid_xx' is not read; did you mean 'grid_dim'?");
+  CHECK(columns("smem_dym,reg") ==
+        "column 'smem_dym' is not read; did you mean 'smem_dyn'?; column 'reg' is not read; did you mean 'regs'?");
+  CHECK(columns("block") == "column 'block' is not read; did you mean 'block_dim'?");
+  CHECK(columns("block,block_dim").empty());  // as in recorded files
+  CHECK(columns("measured_us,dram_bytes,method,split,sm_cycles,bacth").empty());
+}

@@ -29,7 +29,7 @@ TEST_CASE("SASS GEMMs: the name gives tile, slices, stages, types and layout", "
   CHECK_FALSE(bf16.simt);
   CHECK(bf16.input == DataType::kBf16);
   CHECK(bf16.output == DataType::kBf16);
-  CHECK(bf16.mma_k == 16);
+  CHECK(bf16.instruction.k == 16);
   CHECK(bf16.slices == 2);
   CHECK(bf16.tile_k == 64);
   CHECK(bf16.stages == 6);

@@ -52,4 +52,7 @@ TEST_CASE("cuDNN sm80: prefill tiles, and what cannot be simulated", "[workloads
   CHECK_THAT(test::unsupported_reason(row("16x128x128_2x2x1_cga1x1x1", "1,4,4,1,512,128,0,cudnn")),
              Catch::Contains("not modelled"));
   CHECK_THAT(test::unsupported_reason(row(kDecode, "1,4,4,1,512,64,0,cudnn")), Catch::Contains("padded"));
+  LaunchRow absurd = row(kDecode, "1,2,2,1,2048,128,0,cudnn");
+  absurd.grid = Dim3{512, 2, 1};
+  CHECK_THAT(test::unsupported_reason(absurd), Catch::Contains("512 splits of 2048 keys; at most 16 have a block"));
 }

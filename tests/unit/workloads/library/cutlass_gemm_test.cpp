@@ -22,7 +22,7 @@ TEST_CASE("CUTLASS: the name gives types, instruction, tile, stages, layout and 
   CHECK_FALSE(name.simt);
   CHECK(name.input == DataType::kBf16);
   CHECK(name.output == DataType::kBf16);
-  CHECK(name.mma_k == 16);
+  CHECK(name.instruction.k == 16);
   CHECK(name.tile_n == 256);
   CHECK(name.tile_m == 64);
   CHECK(name.tile_k == 32);
@@ -35,9 +35,9 @@ TEST_CASE("CUTLASS: the name gives types, instruction, tile, stages, layout and 
   CHECK(turing.output == DataType::kFp32);
   CHECK(turing.tile_k == 32);
   CHECK(turing.stages == 2);
-  CHECK(turing.mma_k == 8);
+  CHECK(turing.instruction.k == 8);
   CHECK(parse_cutlass_name("cutlass_80_tensorop_s1688gemm_128x128_32x3_tn_align4").input == DataType::kTf32);
-  CHECK(parse_cutlass_name("cutlass_80_wmma_tensorop_f16_s161616gemm_f16_16x16_128x2_tn_align8").mma_k == 16);
+  CHECK(parse_cutlass_name("cutlass_80_wmma_tensorop_f16_s161616gemm_f16_16x16_128x2_tn_align8").instruction.k == 16);
 }
 
 TEST_CASE("CUTLASS: launch columns may be empty; the grid is that of the swizzle", "[workloads][cutlass]") {

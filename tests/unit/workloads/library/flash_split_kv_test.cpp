@@ -64,4 +64,12 @@ TEST_CASE("split KV: what cannot be simulated says why", "[workloads][attention]
   LaunchRow wrong = row("0, 0, 0, 0, 1, 0, 1, 0", shape);
   wrong.grid = Dim3{2, 4, 32};
   CHECK_THAT(test::unsupported_reason(wrong), Catch::Contains("does not fit the shape"));
+  wrong.grid = Dim3{1, 65535, 32};
+  CHECK_THAT(test::unsupported_reason(wrong),
+             Catch::Contains("65535 splits of 512 keys; at most 4 have a block of 128"));
+  LaunchRow fp8 = row("0, 0, 0, 0, 1, 0, 1, 0", shape);
+  for (std::size_t at = fp8.kernel.find("bfloat16_t"); at != std::string::npos; at = fp8.kernel.find("bfloat16_t")) {
+    fp8.kernel.replace(at, 10, "float_e4m3_t");
+  }
+  CHECK_THAT(test::unsupported_reason(fp8), Catch::Contains("elements of cutlass::float_e4m3_t: FlashAttention-2 has"));
 }

@@ -37,12 +37,12 @@ TEST_CASE("name words: operand types and pairs of them", "[workloads][library]")
 }
 
 TEST_CASE("GEMM operations: accumulators, instruction and operands", "[workloads][library]") {
-  CHECK(parse_gemm_operation("sgemm", true).mma_k == 0);
-  CHECK(parse_gemm_operation("s16816gemm", true).mma_k == 16);
+  CHECK(parse_gemm_operation("sgemm", true).instruction.k == 0);
+  CHECK(parse_gemm_operation("s16816gemm", true).instruction.k == 16);
   CHECK(parse_gemm_operation("s1688gemm", true).input == DataType::kTf32);
   CHECK(parse_gemm_operation("s1688gemm", false).input == DataType::kFp16);
-  CHECK(parse_gemm_operation("h884gemm", false).mma_k == 4);
-  CHECK(parse_gemm_operation("s161616gemm", true).mma_k == 16);
+  CHECK(parse_gemm_operation("h884gemm", false).instruction.k == 4);
+  CHECK(parse_gemm_operation("s161616gemm", true).instruction.k == 16);
   CHECK(parse_gemm_operation("i16832gemm", true).output == DataType::kInt32);
   for (const char* bad : {"d884gemm", "s7gemm", "gemm", "cgemm", "s1688f16gemm", "s168gemm"}) {
     INFO(bad);

@@ -43,9 +43,24 @@ TEST_CASE("NVTX labels: ranges of a framework that records shapes") {
 
 TEST_CASE("NVTX labels: any other text is no label") {
   for (const char* text : {"", " ", "_", "step 12", "forward", "gemm_bf16_TN", "gemm_bf17_TN_1x2x3",
-                           "gemm_bf16_TN_1x2x", "gemm_bf16_TN_0x2x3", "attn__b1_h_q1_k1_d1_c", "attn_flash_b1____d1_c",
-                           "layer 1 of 32", "64x64", "bf16_64x64"}) {
+                           "attn__b1_h_q1_k1_d1_c", "attn_flash_b1____d1_c", "layer 1 of 32", "64x64", "bf16_64x64"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_nvtx_label(text));
   }
+}
+
+TEST_CASE("NVTX labels: a number that is no size is named") {
+  const auto says = [](const char* label, const char* text) {
+    CAPTURE(label);
+    CHECK_THROWS_WITH(parse_nvtx_label(label), Catch::Contains(text));
+  };
+  says("gemm_bf16_TN_0x2x3", "the NVTX range 'gemm_bf16_TN_0x2x3' has '0' for a size; expected a whole number");
+  says("gemm_bf16_TN_1x2x", "has '' for a size");
+  says("gemm_bf16_64x99999999999999999999x3", "has '99999999999999999999' for a size");
+  says("softmax_bf16_64x-4", "has '-4' for a size");
+  says("softmax_bf16_64x12a", "has '12a' for a size");
+  says("attn_flash_b0_h32_8_q512_k1024_d64_c", "has '0' for a size");
+  says("attn_flash_b1_h32_8_q512_k-1_d64_c", "has '-1' for a size");
+  says("aten::mm, sizes = [[16, 1e9]]", "found '1e9'");
+  says("aten::mm, sizes = [[16, x]]", "found 'x'");
 }

@@ -148,6 +148,95 @@ TEST_CASE("odd names: words and numbers of GEMM names that no library writes", "
   CHECK_THAT(built.notes.back(), Catch::Contains("'bias' of the kernel's name has no effect"));
 }
 
+TEST_CASE("odd names: words of a GEMM's name that contradict each other", "[workloads][library]") {
+  struct Odd {
+    const char* name;
+    const char* says;
+  };
+  for (const Odd& odd : {
+           Odd{"cutlass_80_tensorop_s16816gemm_s8_128x128_64x3_tn_align8",
+               "'s16816gemm' of the name adds up in fp32, which no tensor core does of int8"},
+           Odd{"cutlass_80_tensorop_i16864gemm_s4_128x128_128x3_tn_align32", "products of int4 are not modelled"},
+           Odd{"cutlass_80_tensorop_s4_s16816gemm_s4_128x128_64x3_tn_align8", "products of int4"},
+           Odd{"cutlass_80_tensorop_i16832gemm_f16_128x128_64x3_tn_align8", "no instruction of 16x8x32 for fp16"},
+           Odd{"cutlass_80_tensorop_h16816gemm_bf16_128x128_64x3_tn_align8", "adds up in fp16"},
+           Odd{"cutlass_80_tensorop_s16832gemm_s8_128x128_64x3_tn_align8", "adds up in fp32"},
+           Odd{"cutlass_80_simt_sgemm_s8_128x128_8x4_tn_align1", "multiplies in fp32, its operands are int8"},
+           Odd{"cutlass_80_tensorop_s16816gemm_128x128_32x3_tn_align4", "no instruction of 16x8x16 for tf32"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_f16_128x128_64x3_tn_align8", "'f16' of the name"},
+           Odd{"cutlass_80_tensorop_f16_bf16_s16816gemm_bf16_128x128_64x3_tn_align8", "'bf16' of the name"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_128x128_64x3_tn_nn_align8", "'nn' of the name"},
+           Odd{"cutlass_80_tensorop_simt_s16816gemm_bf16_128x128_64x3_tn_align8", "'simt' of the name"},
+           Odd{"cutlass_80_wmma_tensorop_s16816gemm_bf16_128x128_64x3_tn_align8", "an instruction of wmma"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_128x128_24x3_tn_align8",
+               "instructions of 16x8x16 do not divide the 128x128x24 tile"},
+           Odd{"cutlass_80_tensorop_s16816gemm_bf16_128x12_64x3_tn_align8", "do not divide the 12x128x64 tile"},
+           Odd{"ampere_s16816gemm_s8_128x64_ldg8_stages_64x3_tn", "adds up in fp32"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg8_stages_24x3_tn", "do not divide the 64x128x24 tile"},
+           Odd{"ampere_s16816gemm_bf16_128x64_sliced1x2_sliced1x4_ldg8_stages_64x3_tn", "'sliced1x4' of the name"},
+           Odd{"ampere_s16816gemm_bf16_128x64_ldg8_ldg4_stages_64x3_tn", "'ldg4' of the name"},
+           Odd{"ampere_s16816gemm_bf16_fp16_128x64_ldg8_stages_64x3_tn", "'fp16' of the name"},
+           Odd{"volta_h884gemm_256x64_ldg8_nn", "no instruction of 8x8x4 for fp16"},
+           Odd{"nvjet_sm90_txt_64x8_64x16_2x1_v_bz_TNT", "types 'txt' of the name are not understood"},
+           Odd{"nvjet_sm90_tqt_64x8_64x16_2x1_v_bz_TNT", "types 'tqt' of the name add up in 'q'"},
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_bz_algo2_algo2_TNT", "'algo2' of the name"},
+           Odd{"nvjet_sm90_tst_64x8_64x16_2x1_v_bz_4x1_TNT", "'4x1' of the name"},
+       }) {
+    INFO(odd.name);
+    CHECK_THAT(reason("gemm", odd.name, "64,64,64,TN"), Catch::Contains(odd.says));
+  }
+}
+
+TEST_CASE("odd names: words of xmma names that contradict each other or the hardware", "[workloads][library]") {
+  const auto says = [](const std::string& name, const char* text) {
+    INFO(name);
+    CHECK_THAT(reason("gemm", name, "64,64,64,TN"), Catch::Contains(text));
+  };
+  const std::string fp32 = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_";
+  const std::string fp16 = "sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x32_stage3_warpsize2x2x1_";
+  CHECK(reason("gemm", fp32 + "ffma_aligna4_alignc4_execute_kernel__5x_cublas", "64,64,64,TN") == kResolved);
+  says(fp32 + "ffma_tilesize64x64x8", "'tilesize64x64x8' of the name is not understood; expected tilesize once");
+  says(fp32 + "ffma_stage4", "'stage4' of the name");
+  says(fp32 + "ffma_nn", "'nn' of the name");
+  says(fp32 + "ffma_aligna4_aligna2", "'aligna2' of the name");
+  says(fp32 + "ffma_cgasize2x1x1", "'cgasize2x1x1' of the name");
+  says(fp32 + "ffma_tensor16x8x8", "'ffma' of the name multiplies in fp32, which tensor16x8x8 contradicts");
+  says(fp32 + "aligna4", "lacks ffma or tensor");
+  says(fp32 + "ffma_warpgroupsize1x1x1", "only sm90 kernels have");
+  says(fp16 + "ffma", "its operands of fp16");
+  says(fp16 + "tensor4096x8x16", "no instruction of 4096x8x16 for fp16");
+  says(fp16 + "tensor16x8x32", "no instruction of 16x8x32 for fp16");
+  says("sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x24_stage3_warpsize2x2x1_tensor16x8x16", "do not divide");
+  says("sm80_xmma_gemm_bf16f16_f16f32_f32_tn_n_tilesize64x64x32_stage3_warpsize2x2x1_tensor16x8x16",
+       "operands of bf16 that are multiplied as fp16");
+  says("sm80_xmma_gemm_f16f16_f16f32_x_tn_n_tilesize64x64x32_stage3_warpsize2x2x1_tensor16x8x16",
+       "types 'f16f16_f16f32_x'");
+  says("sm80_xmma_gemm_f16f16_f16f32_f32_tn_t_tilesize64x64x32_stage3_warpsize2x2x1_tensor16x8x16",
+       "'t' of the name is not understood; expected n, the layout of C");
+  says("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpgroupsize1x1x1_tensor16x8x8", "of wgmma");
+  says("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpsize2x2x1", "only sm80 kernels have");
+}
+
+TEST_CASE("odd names: words of cuDNN's attention that are not understood", "[workloads][library]") {
+  const std::string stem = "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35_16x128x128_1x4x1_";
+  CHECK_THAT(reason("attention", stem + "2x2x1_cga1x1x1_kernel0_0", "1,8,8,1,512,128,0"),
+             Catch::Contains("'2x2x1' of the name"));
+  CHECK(resolve_launch(test::launch_row("attention", stem + "cga1x1x1_alibi_kernel0_0", "1,8,8,1,512,128,0"),
+                       test::hopper_facts())
+            .ignored_words == "alibi");
+}
+
+TEST_CASE("odd names: GEMMs whose CTAs share work otherwise than a plain product's", "[workloads][library]") {
+  CHECK_THAT(reason("gemm", "cutlass_80_tensorop_s16816gemm_grouped_bf16_128x128_32x4_tn_align8", "64,64,64,TN"),
+             Catch::Contains("'grouped' of the name"));
+  CHECK_THAT(reason("gemm", "cutlass_80_tensorop_s16816gemm_bf16_128x128_32x4_tn_align8_streamk", "64,64,64,TN"),
+             Catch::Contains("stream-K"));
+  // An older generation's kernel runs with what was counted of Ampere's, and says so.
+  const auto volta =
+      resolve_launch(test::launch_row("gemm", "volta_sgemm_128x64_tn", "64,64,64,TN"), test::ampere_facts());
+  CHECK(volta.ignored_words == "volta");
+}
+
 TEST_CASE("odd names: every recorded name is understood, word by word", "[workloads][library]") {
   for (const char* file :
        {"h100-sxm5-80gb/library_kernels.csv", "h200-sxm-141gb/library_kernels.csv",
@@ -180,6 +269,23 @@ TEST_CASE("odd names: kernels that profiles are full of say why they are not pre
       Catch::Contains("'CatArrayBatchedCopy_aligned16_contig': concatenation is not modelled"));
   CHECK_THAT(reason("", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)", ""),
              Catch::Contains("communication between GPUs"));
+  const auto says = [](const char* kernel, const char* text) {
+    INFO(kernel);
+    CHECK_THAT(reason("", kernel, ""), Catch::Contains(text) && !Catch::Contains("nearest"));
+  };
+  says("void gemv2T_kernel_val<int, int, __nv_bfloat16, __nv_bfloat16, __nv_bfloat16, float, 128, 16, 4, 4>(P)",
+       "(gemv) are not modelled");
+  says("std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, float, float>(P)", "(gemv) are not modelled");
+  says("fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel::Params)",
+       "memory-efficient attention");
+  says("void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, C>>(P)",
+       "GEMMs of CUTLASS 3.x");
+  says("void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<M, E, S>>>(P)",
+       "FlashAttention-3 is not modelled");
+  says("cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_bf16_bf16_128x128x64", "GEMMs of CUTLASS 3.x");
+  says("void cutlass::Kernel<cutlass::gemm::kernel::GemmGrouped<M, E, S>>(P)", "grouped GEMMs");
+  says("void cutlass::Kernel<Mine>(P)", "only where the name has the library's form");
+  says("void pytorch_flash::flash_fwd_kernel", "is cut short");
   CHECK(reason_not_modelled("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT").empty());
 }
 

@@ -33,6 +33,15 @@ std::string reason(const LaunchRow& row) {
   return {};
 }
 
+/// FlashAttention-2's launch of one query, of head dim 64.
+std::string split_kv(const std::string& element) {
+  return "void pytorch_flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<64, 64, 256, 4, 0, 0, " + element +
+         ", Flash_kernel_traits<64, 64, 256, 4, " + element + ">>, 0, 0, 0, 0, 1, 0, 1, 0>(Flash_fwd_params)";
+}
+
+constexpr const char* kCudnnDecode =
+    "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35_16x128x128_1x4x1_cga1x1x1_kernel0_0";
+
 double error_of(std::uint64_t counted, double recorded) { return (static_cast<double>(counted) - recorded) / recorded; }
 
 }  // namespace
@@ -132,7 +141,10 @@ TEST_CASE("triangle, split-K and attention sums: names and sizes", "[workloads][
       "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, __half, false, float, __half, __half, "
       "true, "
       "false, false, false>(cublasLt::cublasSplitKParams<float>)";
-  const BuiltKernel k = resolve_launch(row_of("gemm", "128,128,65536,TN", split, "fp16"), test::hopper_facts());
+  LaunchRow square = row_of("gemm", "128,128,65536,TN", split, "fp16");
+  square.producer_kernel = "nvjet_sm90_hsh_64x32_64x16_1x2_h_bz_splitK_TNT";
+  square.producer_grid = Dim3{2, 64, 1};
+  const BuiltKernel k = resolve_launch(square, test::hopper_facts());
   CHECK(k.source->launch().grid == Dim3{4, 8, 1});
   CHECK(k.source->launch().buffers[0].bytes == 16 * 128 * 128 * 4);
   LaunchRow after = row_of("gemm", "1,8192,28672,TN", split, "fp16");
@@ -140,19 +152,79 @@ TEST_CASE("triangle, split-K and attention sums: names and sizes", "[workloads][
   after.producer_grid = Dim3{2, 128, 1};
   CHECK(resolve_launch(after, test::hopper_facts()).source->launch().buffers[0].bytes == 4 * 8192 * 4);
   after.producer_kernel = "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_bf16_128x128_tn_align1>(T1::Params)";
-  after.producer_grid = Dim3{24, 1, 7};
+  after.producer_grid = Dim3{64, 1, 7};
   CHECK(resolve_launch(after, test::hopper_facts()).source->launch().buffers[0].bytes == 7 * 8192 * 4);
   const std::string combine =
       "void pytorch_flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<64, 64, 256, 4, false, false, "
       "cutlass::half_t, Flash_kernel_traits<64, 64, 256, 4, cutlass::half_t> >, 8, 3, true>(Flash_fwd_params)";
-  const BuiltKernel c =
-      resolve_launch(row_of("attention", "1,32,32,1,2048,64,0,flash", combine, "fp16"), test::hopper_facts());
+  LaunchRow flash = row_of("attention", "1,32,32,1,2048,64,0,flash", combine, "fp16");
+  flash.producer_kernel = split_kv("cutlass::half_t");
+  flash.producer_grid = Dim3{1, 8, 32};
+  const BuiltKernel c = resolve_launch(flash, test::hopper_facts());
   CHECK(c.source->launch().grid == Dim3{4, 1, 1});
   CHECK_THAT(c.description, Catch::Contains("8 attention parts"));
   const std::string lean = "void cudnn::fusion::lean_reduction_kernel<false, false, false>(void*, float*)";
   CHECK(family_of(lean) == "lean_reduction");
-  CHECK(grid_of(row_of("attention", "1,32,32,1,2048,128,0,cudnn", lean)) == Dim3{1, 32, 1});
-  CHECK(grid_of(row_of("attention", "8,32,8,1,4096,128,0,cudnn", lean)) == Dim3{1, 32, 8});  // recorded, H200
+  const auto lean_grid = [&lean](const char* shape) {
+    LaunchRow row = row_of("attention", shape, lean);
+    row.producer_kernel = kCudnnDecode;
+    return grid_of(row);
+  };
+  CHECK(lean_grid("1,32,32,1,2048,128,0,cudnn") == Dim3{1, 32, 1});
+  CHECK(lean_grid("8,32,8,1,4096,128,0,cudnn") == Dim3{1, 32, 8});  // recorded, H200
+}
+
+TEST_CASE("sums of parts: only the launch that left them says how many", "[workloads][rowwise][library]") {
+  const std::string combine =
+      "void pytorch_flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<64, 64, 256, 4, 0, 0, "
+      "cutlass::half_t, Flash_kernel_traits<64, 64, 256, 4, cutlass::half_t>>, 8, 3, 1>(Flash_fwd_params)";
+  LaunchRow sum = row_of("attention", "1,32,32,1,2048,64,0,flash", combine, "fp16");
+  const auto after = [&sum](const std::string& kernel, Dim3 grid) {
+    sum.producer_kernel = kernel;
+    sum.producer_grid = grid;
+    return reason(sum);
+  };
+  CHECK_THAT(reason(sum), Catch::Contains("give the launch that left them in the row before"));
+  CHECK(after(split_kv("cutlass::half_t"), {1, 7, 32}).empty());
+  CHECK_THAT(after(split_kv("cutlass::bfloat16_t"), {1, 7, 32}), Catch::Contains("is none that leaves it parts"));
+  CHECK_THAT(after(split_kv("cutlass::half_t"), {1, 4, 32}), Catch::Contains("4 parts, of the launch before it"));
+  CHECK_THAT(after(split_kv("cutlass::half_t"), {1, 7, 31}), Catch::Contains("cannot be predicted"));
+  CHECK_THAT(after(kCudnnDecode, {8, 32, 1}), Catch::Contains("expected one of flash_split_kv"));
+  sum.producer_kernel = split_kv("cutlass::half_t");
+  sum.producer_grid = Dim3{1, 8, 32};
+  sum.shape = "1,32,32,1,2048,128,0,flash";
+  CHECK_THAT(reason(sum), Catch::Contains("head dim 128 padded to 64"));
+
+  const std::string split = "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, __half, 0>()";
+  LaunchRow product = row_of("gemm", "256,256,4096,TN", split, "fp16");
+  product.producer_kernel = "nvjet_sm90_hsh_64x32_64x16_1x2_h_bz_TNT";
+  product.producer_grid = Dim3{2, 16, 1};
+  CHECK_THAT(reason(product), Catch::Contains("the launch before it is not split"));
+}
+
+TEST_CASE("sums of parts: the launch before is of the same case, operator, type and shape",
+          "[workloads][rowwise][library]") {
+  LaunchRow producer = row_of("gemm", "256,256,4096,TN", "nvjet_sm90_hsh_64x32_64x16_1x2_h_bz_splitK_TNT", "fp16");
+  producer.case_name = "a";
+  producer.seq = "1";
+  producer.grid = Dim3{2, 64, 1};
+  LaunchRow sum = producer;
+  sum.kernel = "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, __half, 0>()";
+  sum.seq = "2";
+  const auto linked = [&producer](LaunchRow row) {
+    link_producer(producer, row);
+    return !row.producer_kernel.empty();
+  };
+  CHECK(linked(sum));
+  for (std::string LaunchRow::*cell : {&LaunchRow::case_name, &LaunchRow::op, &LaunchRow::dtype, &LaunchRow::shape}) {
+    LaunchRow other = sum;
+    other.*cell += "x";
+    CHECK_FALSE(linked(other));
+  }
+  sum.seq = "3";
+  CHECK_FALSE(linked(sum));
+  sum.seq.clear();
+  CHECK(linked(sum));
 }
 
 TEST_CASE("elementwise names: strided transposes, many inputs, older arrays", "[workloads][elementwise][library]") {
@@ -171,6 +243,47 @@ TEST_CASE("elementwise names: strided transposes, many inputs, older arrays", "[
   const BuiltKernel k = resolve_launch(row_of("other", "64,1024", many, "fp32"), test::hopper_facts());
   CHECK(test::trace_totals(*k.source).delivered_sectors == 4 * 64 * 1024 * 4 / 32);
   CHECK_THAT(k.notes.front(), Catch::Contains("unknown cost"));
+}
+
+TEST_CASE("row-wise names that a profiler cut say so", "[workloads][rowwise][library]") {
+  const char* shape = "4096,4096";
+  for (const char* kernel :
+       {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float",
+        "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel",
+        "void at::native::triu_tril_kernel<bool, int, true, 8", "void at::native::triu_tril_kernel<bool, int, true, ",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, F, unsigned int, float, 4, 4>",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, at",
+        "void (anonymous namespace)::softmax_warp_forward<float, float, float, 12, false"}) {
+    INFO(kernel);
+    CHECK_THAT(reason(row_of("", shape, kernel)),
+               Catch::Contains("cut short") && Catch::Contains("record whole names"));
+  }
+  CHECK_THAT(reason(row_of("", shape, "void at::native::(anonymous namespace)::vectorized_layer_no")),
+             Catch::Contains("'vectorized_layer_no' is cut short: names of layer_norm begin"));
+}
+
+TEST_CASE("row-wise names: an operator that the kernel's name rules out is warned of",
+          "[workloads][rowwise][library]") {
+  const auto warning = [](const char* op, const std::string& kernel) {
+    return resolve_launch(row_of(op, "64,64", kernel, "fp32"), test::hopper_facts()).warning;
+  };
+  const std::string norm = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float, ";
+  for (const char* op : {"layernorm", "layer_norm", "native_layer_norm", ""}) {
+    CHECK(warning(op, norm + "false>()").empty());
+  }
+  CHECK(warning("rms_norm", norm + "true>()").empty());
+  CHECK(warning("softmax", norm + "false>()") == "an op of 'softmax'; the layernorm of the kernel's name is simulated");
+  CHECK(warning("layernorm", norm + "true>()") ==
+        "an op of 'layernorm'; the rmsnorm of the kernel's name is simulated");
+  const std::string softmax =
+      "void (anonymous namespace)::softmax_warp_forward<float, float, float, 6, false, false>()";
+  CHECK(warning("log_softmax", softmax).empty());
+  CHECK(warning("rmsnorm", softmax) == "an op of 'rmsnorm'; the softmax of the kernel's name is simulated");
+  CHECK(warning("tril", "at::triu_tril_kernel<float, int, true, 2, false>(int)") ==
+        "an op of 'tril'; the triu of the kernel's name is simulated");
+  LaunchRow typed = row_of("layernorm", "64,64", norm + "false>()", "bf16");
+  CHECK(resolve_launch(typed, test::hopper_facts()).warning ==
+        "operands of bf16; the fp32 of the kernel's name is simulated");
 }
 
 TEST_CASE("template arguments of canonical names", "[workloads][library]") {
