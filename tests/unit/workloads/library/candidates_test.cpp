@@ -108,6 +108,32 @@ TEST_CASE("candidates: attention by the library that the shape names, or by any"
                      "sm90"));
 }
 
+TEST_CASE("candidates: few heads and one query are worth splitting, whichever library does it") {
+  // One CTA with all the keys takes several times as long; the grid of cuDNN's persistent kernel does not change that.
+  for (const char* shape : {"1,2,1,1,4096,128,0", "1,8,8,1,16384,128,0", "1,2,2,16,8192,64,0"}) {
+    for (const TargetFacts& target : {test::hopper_facts(), test::ampere_facts()}) {
+      CAPTURE(shape, target.architecture);
+      const auto few = promising_candidates(kernel_candidates(open_row("attention", "bf16", shape), target), 2);
+      CHECK(offers(few, "flash_fwd_splitkv_kernel"));
+      CHECK(offers(few, "1x4x1"));
+    }
+  }
+}
+
+TEST_CASE("candidates: a kernel that splits the keys is never without the launch that adds them up") {
+  const TargetFacts target = test::hopper_facts();
+  for (const char* shape : {"1,4,4,16,4096,128,0", "1,4,4,17,4096,128,0", "1,4,4,256,4096,128,0"}) {
+    const auto all = kernel_candidates(open_row("attention", "bf16", shape), target);
+    CAPTURE(shape);
+    CHECK(offers(all, "flash_fwd_splitkv_kernel"));
+    for (const KernelCandidate& c : all) {
+      CAPTURE(c.launches.front().kernel);
+      const bool splits = resolve_launch(c.launches.front(), target).description.find("splits of") != std::string::npos;
+      CHECK(c.launches.size() == (splits ? 2 : 1));
+    }
+  }
+}
+
 TEST_CASE("candidates: tiles of 128 rows and four warps, which read keys half as often, are worth simulating") {
   // On an A100 the model takes 1311 us with 128x64 and 1497 us with the best tile of 64 rows.
   const auto few = promising_candidates(
