@@ -69,6 +69,27 @@ TEST_CASE("candidates: few tiles are split along K, with the launch that sums th
   CHECK(resolve_launch(it->launches[1], test::hopper_facts()).description == "sum of 2 parts of 8 x 4096");
 }
 
+TEST_CASE("candidates: Ampere's tensor kernels split a long K too, and never without the launch that sums the parts") {
+  for (const char* dtype : {"bf16", "fp16", "tf32"}) {
+    CAPTURE(dtype);
+    const auto best =
+        promising_candidates(kernel_candidates(open_row("gemm", dtype, "128,128,16384,TN"), test::ampere_facts()), 4);
+    REQUIRE_FALSE(best.empty());
+    for (const KernelCandidate& c : best) {
+      REQUIRE(c.launches.size() == 2);
+      CHECK(c.launches[0].grid->count() > 54);  // half of the SMs; 16 CTAs without slices
+      CHECK(c.launches[1].producer_grid == c.launches[0].grid);
+    }
+    expect_supported(best, test::ampere_facts());
+  }
+  for (const TargetFacts& target : {test::ampere_facts(), test::hopper_facts()}) {  // rows of an odd length
+    for (const KernelCandidate& c : kernel_candidates(open_row("gemm", "bf16", "333,777,1111,TN"), target)) {
+      CAPTURE(c.launches[0].kernel);
+      CHECK(c.launches.size() == (c.launches[0].grid ? 2 : 1));
+    }
+  }
+}
+
 TEST_CASE("candidates: the promising ones can be simulated, whatever the type and generation") {
   for (const char* dtype : {"bf16", "fp16", "fp8", "tf32", "int8", "fp32"}) {
     for (const char* shape : {"512,1024,1024,TN", "8,512,2048,TN"}) {
