@@ -28,6 +28,7 @@ struct Problem {
   std::string layout;         ///< in lower case, as these names have it
   std::uint32_t align = 1;    ///< elements that every row of A and B is a multiple of
   double macs_per_cycle = 0;  ///< of an SM
+  double loads = 1;           ///< that kernels make in place of one of 16 bytes
 };
 
 std::string lower(std::string text) {
@@ -83,7 +84,7 @@ void try_kernel(const Problem& p, std::uint32_t tile_n, std::uint32_t tile_m, co
     const std::uint64_t parts = std::max<std::uint64_t>(1, whole.num_ctas() / std::max<std::uint64_t>(1, tiles));
     const double k = static_cast<double>(p.cells.k) / static_cast<double>(parts);
     const double bytes = bits_of(p.type) / 8.0;
-    const CtaWork work{tile_m * tile_n * k / p.macs_per_cycle, (tile_m + tile_n) * k * bytes};
+    const CtaWork work{tile_m * tile_n * k / p.macs_per_cycle, (tile_m + tile_n) * k * bytes * p.loads};
     candidate.estimated_cycles = estimate_cta_cycles(whole, work, p.target);
     candidate.launches = {launch};
     if (slices > 1) {
@@ -208,7 +209,7 @@ void add_simt(const Problem& p, std::uint32_t n, std::uint32_t m, CandidateList&
 }  // namespace
 
 void add_cta_gemm_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
-  Problem p{row, target, parse_gemm_shape(row.shape), parse_data_type(row.dtype), {}, 1, 0};
+  Problem p{row, target, parse_gemm_shape(row.shape), parse_data_type(row.dtype), {}, 1, 0, 1};
   p.layout = lower(p.cells.layout);
   if (p.layout.size() != 2) {
     throw UnsupportedError(fmt::format("layout '{}' is not known; expected NN, NT, TN or TT", p.cells.layout));
@@ -216,6 +217,9 @@ void add_cta_gemm_candidates(const LaunchRow& row, const TargetFacts& target, Ca
   p.align = alignment_of(p.cells, p.layout, p.type);
   p.macs_per_cycle = rate_of(p.type, target);
   const bool aligned = p.align * bits_of(p.type) == 128;
+  if (p.type != DataType::kFp32) {  // on FMA pipes all kernels load by element
+    p.loads = 128.0 / (p.align * bits_of(p.type));
+  }
   for (const std::uint32_t n : kSides) {
     for (const std::uint32_t m : kSides) {
       if (n * m > kLargestTile) {
