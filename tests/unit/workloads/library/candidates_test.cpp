@@ -88,8 +88,8 @@ TEST_CASE("candidates: Ampere's tensor kernels split a long K too, and never wit
       CHECK(c.launches.size() == (c.launches[0].grid ? 2 : 1));
     }
     // Loads by element are what takes the time: the library itself splits this one.
-    const auto few = promising_candidates(
-        kernel_candidates(open_row("gemm", "bf16", "333,777,1111,TN"), test::hopper_facts()), 4);
+    const auto few =
+        promising_candidates(kernel_candidates(open_row("gemm", "bf16", "333,777,1111,TN"), test::hopper_facts()), 4);
     CHECK(offers(few, "75_tensorop_s1688gemm_bf16_128x128_tn_align1"));
   }
 }
