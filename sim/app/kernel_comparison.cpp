@@ -45,6 +45,7 @@ ComparedRow compare(const MeasuredLaunch& launch, const GpuConfig& gpu, const Pr
   QuantityValues& compulsory = predicted(strata::Predictor::kCompulsory);
   compulsory[Quantity::kDramReadBytes] = fixed.result.work.compulsory_read_bytes;
   compulsory[Quantity::kDramWriteBytes] = fixed.result.work.compulsory_write_bytes;
+  compulsory[Quantity::kDramBytes] = fixed.result.work.compulsory_read_bytes + fixed.result.work.compulsory_write_bytes;
   for (const strata::Predictor p :
        {strata::Predictor::kSimulator, strata::Predictor::kRoofline, strata::Predictor::kBound}) {
     predicted(p)[Quantity::kDurationUs].reset();

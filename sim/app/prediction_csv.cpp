@@ -22,13 +22,14 @@ QuantityValues quantities_of(const Result& result) {
   out[Quantity::kSmemWavefronts] = count(Counter::kSmemWavefronts);
   out[Quantity::kWarpInsts] = count(Counter::kWarpInsts);
   out[Quantity::kTensorInsts] = count(Counter::kTensorInsts);
+  out[Quantity::kDramBytes] = result.dram_read_bytes() + result.dram_write_bytes();
   return out;
 }
 
 std::string prediction_csv_header() {
   std::string out = "case,seq,status,reason";
-  for (const QuantityInfo& info : kQuantityInfo) {
-    out += fmt::format(",{}", info.column);
+  for (std::size_t i = 0; i < kNumPredictedColumns; ++i) {
+    out += fmt::format(",{}", kQuantityInfo[i].column);
   }
   return out + ",bottleneck,sim_seconds,family,sm_clock_mhz,sm_active_cycles_avg,chosen_kernel\n";
 }
@@ -37,7 +38,7 @@ std::string prediction_csv_row(const std::string& case_name, const std::string& 
   std::string out = fmt::format("{},{},{},{}", csv_cell(case_name), csv_cell(seq), prediction.ok ? "ok" : "unsupported",
                                 csv_cell(prediction.reason));
   const QuantityValues values = prediction.ok ? quantities_of(prediction.result) : QuantityValues{};
-  for (std::size_t i = 0; i < kNumQuantities; ++i) {
+  for (std::size_t i = 0; i < kNumPredictedColumns; ++i) {
     const int digits = static_cast<Quantity>(i) == Quantity::kDurationUs ? 3 : 0;
     out += values.value[i] ? fmt::format(",{:.{}f}", *values.value[i], digits) : std::string(",");
   }

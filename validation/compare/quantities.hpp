@@ -22,9 +22,12 @@ enum class Quantity : std::uint8_t {
   kSmemWavefronts,
   kWarpInsts,
   kTensorInsts,
+  kDramBytes,  ///< read and written, of files that have only the sum: no column of predicted.csv
   kCount
 };
 inline constexpr std::size_t kNumQuantities = static_cast<std::size_t>(Quantity::kCount);
+/// Those that are columns of predicted.csv, whose columns do not change.
+inline constexpr std::size_t kNumPredictedColumns = static_cast<std::size_t>(Quantity::kDramBytes);
 
 struct QuantityInfo {
   const char* column;           ///< name in predicted.csv, and in a measured CSV unless the next field says otherwise
@@ -50,6 +53,7 @@ inline constexpr std::array<QuantityInfo, kNumQuantities> kQuantityInfo{{
     {"smem_wavefronts", "", 1, "wavefronts", 10e3, 1e18},
     {"warp_insts", "", 1, "inst", 10e3, 1e18},
     {"tensor_insts", "", 1, "inst", 10e3, 1e18},
+    {"dram_bytes", "", 1, "bytes", 0, 1e18},
 }};
 
 [[nodiscard]] constexpr const QuantityInfo& info_of(Quantity q) { return kQuantityInfo[static_cast<std::size_t>(q)]; }

@@ -80,6 +80,9 @@ void append_hbm(std::string& out, const Comparison& comparison) {
     line("reads above 8 MB", split.overall, Quantity::kDramReadBytes);
     line("reads of hard rows", split.hard, Quantity::kDramReadBytes);
     line("writes above 32 MB", split.overall, Quantity::kDramWriteBytes);
+    if (split.overall.of(Quantity::kDramBytes).n > 0) {
+      line("both, where only summed", split.overall, Quantity::kDramBytes);
+    }
   }
 }
 

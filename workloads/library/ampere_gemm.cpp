@@ -83,46 +83,6 @@ std::uint32_t sgemm_warps(const AmpereGemmName& name) {
   return std::clamp(area / results / 32, name.slices, std::max(8U, name.slices));
 }
 
-/// Slices of K where the row has no grid; the name does not say. Published A100 launches (average cycles against whole
-/// waves of CTAs) show habits of the library: with K of 3072 and more it takes slices that even out the last wave;
-/// kernels that slice K over warps too, and grids of under a sixth of the SMs, fill idle SMs from K = 1024 on (four
-/// slices of 32 CTAs: C passes through L1 eight times, read and written by each). Other grids of less than two waves
-/// are cut where that saves a fifth of the waves: some launches take less time than the FFMA of the two CTAs that an SM
-/// would have. Grids of under eight CTAs are left alone.
-std::uint32_t choose_split(const GemmCtaConfig& c, const TargetFacts& target) {
-  constexpr std::int64_t kEvenOutK = 3072;
-  constexpr std::int64_t kFillK = 1024;
-  constexpr std::int64_t kSecondWaveK = 320;  ///< the least of launches that are certainly cut
-  constexpr std::uint64_t kFewestCtas = 8;
-  constexpr std::uint64_t kIdleShare = 6;
-  constexpr std::uint64_t kMostSlices = 16;
-  constexpr double kWorthwhile = 0.95;  ///< of the waves of fewer slices
-  constexpr double kMuchFewer = 0.8;    ///< the same, of grids of less than two waves
-  const std::uint64_t sms = std::max(1U, target.num_sms);
-  const std::uint64_t ctas = ceil_div(static_cast<std::uint64_t>(c.problem.m), c.tile_m) *
-                             ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n) *
-                             static_cast<std::uint64_t>(c.problem.batch);
-  if (ctas < kFewestCtas) {
-    return 1;
-  }
-  const auto waves = [&](std::uint64_t slices) {
-    return static_cast<double>(ceil_div(ctas * slices, sms)) / static_cast<double>(slices);
-  };
-  std::uint64_t best = 1;
-  const bool second_wave = ctas > sms && ctas < 2 * sms && c.problem.k >= kSecondWaveK;
-  const bool most_of_a_wave = ctas <= sms && 2 * ctas > sms && c.problem.k >= kFillK;
-  const bool small_grid = c.warp_slices == 1 && (second_wave || most_of_a_wave);
-  if (c.problem.k >= kEvenOutK || small_grid) {
-    const double worthwhile = c.problem.k >= kEvenOutK ? kWorthwhile : kMuchFewer;
-    for (std::uint64_t slices = 2; slices <= kMostSlices; ++slices) {
-      best = waves(slices) < worthwhile * waves(best) ? slices : best;
-    }
-  } else if (c.problem.k >= kFillK && (c.warp_slices > 1 || ctas * kIdleShare <= sms)) {
-    best = std::clamp<std::uint64_t>(ceil_div(sms, ctas), 1, kMostSlices);
-  }
-  return static_cast<std::uint32_t>(best);
-}
-
 /// Costs of the kernels whose SASS was counted.
 void take_counts(const SgemmCounts& counts, GemmSimtConfig& config) {
   constexpr std::uint32_t kElementBytes = 4;
@@ -147,6 +107,66 @@ void take_counts(const SgemmCounts& counts, GemmSimtConfig& config) {
   config.costs.per_element_tenths = 10 * counts.epilogue_passes / results;
 }
 
+/// CTAs that make progress together. An SM's FFMA pipes are busy with one CTA; kernels that slice K over warps too wait
+/// for loads, and two of their CTAs take no longer than one where both fit.
+std::uint64_t split_slots(const GemmSimtConfig& c, const TargetFacts& target) {
+  const std::uint64_t registers = std::uint64_t{std::max(1U, c.registers_per_thread)} * 32 * c.warps();
+  const bool two = c.warp_slices > 1 && 2 * registers <= target.registers_per_sm;
+  return std::uint64_t{two ? 2U : 1U} * std::max(1U, target.num_sms);
+}
+
+/// How far the library goes to shorten the waves of CTAs.
+struct SplitHabit {
+  std::int64_t shortest;  ///< slice of K
+  double worthwhile;      ///< of the waves of fewer slices
+};
+
+/// Published A100 launches bound these from both sides. Slices of 128 are made where a grid leaves most SMs idle, by
+/// kernels that slice K over warps too, and in a second wave that they shorten by a fifth. Grids of 24 to 36 CTAs with
+/// K up to 2048 take longer than their unsplit kernel would (the wait of slices for one another is not modelled), 32
+/// CTAs with K of 12544 a third of that.
+SplitHabit habit_of_grid(const GemmSimtConfig& c, std::uint64_t ctas, std::uint64_t sms) {
+  constexpr std::uint64_t kIdleShare = 6;
+  constexpr SplitHabit kFill{128, 0.95};
+  constexpr SplitHabit kSecondWave{128, 0.8};
+  if (c.warp_slices > 1 || ctas * kIdleShare <= sms) return ctas <= sms ? kFill : kSecondWave;
+  if (ctas * 2 <= sms) return {1025, 0.95};
+  if (ctas <= sms) return {320, 0.95};
+  return kSecondWave;
+}
+
+/// Slices of K where the row has no grid; the name does not say. As many as shorten the waves of CTAs; last waves that
+/// are evened out by less than a fifth have slices of 768 in the launches seen, and none with K of 768 is. Grids of
+/// under eight CTAs are left alone: published launches of one to three with K up to 4608 take as long as one CTA does,
+/// six times as long as eight CTAs of the same kernel and K.
+std::uint32_t choose_split(const GemmSimtConfig& c, const TargetFacts& target) {
+  constexpr std::uint64_t kFewestCtas = 8;
+  constexpr std::uint64_t kMostSlices = 16;
+  constexpr SplitHabit kEvenOut{768, 0.95};
+  const std::uint64_t sms = std::max(1U, target.num_sms);
+  const std::uint64_t ctas = ceil_div(static_cast<std::uint64_t>(c.problem.m), c.tile_m) *
+                             ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n) *
+                             static_cast<std::uint64_t>(c.problem.batch);
+  const std::uint64_t slots = split_slots(c, target);
+  const auto waves = [&](std::uint64_t slices) {
+    return static_cast<double>(ceil_div(ctas * slices, slots)) / static_cast<double>(slices);
+  };
+  std::uint64_t best = 1;
+  const auto split = [&](const SplitHabit& habit) {
+    const auto most = std::min(kMostSlices, static_cast<std::uint64_t>(c.problem.k / habit.shortest));
+    for (std::uint64_t slices = best + 1; slices <= most; ++slices) {
+      best = waves(slices) < habit.worthwhile * waves(best) ? slices : best;
+    }
+  };
+  if (ctas >= kFewestCtas && ctas < 2 * sms) {
+    split(habit_of_grid(c, ctas, sms));
+  }
+  if (ctas > sms) {
+    split(kEvenOut);
+  }
+  return static_cast<std::uint32_t>(best);
+}
+
 BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const AmpereGemmName& name) {
   GemmSimtConfig config;
   take_launch(row, name, config);
@@ -156,13 +176,13 @@ BuiltKernel make_sgemm(const LaunchRow& row, const TargetFacts& target, const Am
   // CTA an SM and with two: a load's latency and then 512 cycles of FFMA.
   config.prefetch = name.slices == 1;
   config.stages = 2;
-  if (!row.grid) {
-    config.split_k = choose_split(config, target);
-  }
   cut_or_refuse(config, warps_of(row, sgemm_warps(name)), 8);
   spread_lanes(config);
   if (const SgemmCounts* counts = sgemm_counts(name.tile_n, name.tile_m, name.slices, name.layout)) {
     take_counts(*counts, config);
+  }
+  if (!row.grid) {
+    config.split_k = choose_split(config, target);
   }
   return build_gemm(config, target);
 }

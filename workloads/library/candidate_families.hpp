@@ -51,4 +51,10 @@ struct CtaWork {
 /// Rounds of resident CTAs times the slower of arithmetic and fills.
 [[nodiscard]] double estimate_cta_cycles(const Launch& launch, const CtaWork& work, const TargetFacts& target);
 
+/// The launch of cuBLAS that adds up what `product`'s slices of K left, fp32 each.
+/// @param output   of the operator, as C++ spells it
+/// @param compute  a template argument that tells nvjet's sums ("float") from other kernels' (the output's type)
+[[nodiscard]] LaunchRow split_sum_row(const LaunchRow& product, const char* output, const char* compute);
+[[nodiscard]] double estimate_split_sum_cycles(double elements, double slices);
+
 }  // namespace strata

@@ -57,6 +57,23 @@ double estimate_cta_cycles(const Launch& launch, const CtaWork& work, const Targ
                               target);
 }
 
+LaunchRow split_sum_row(const LaunchRow& product, const char* output, const char* compute) {
+  LaunchRow sum = candidate_row(
+      product, fmt::format("void cublasLt::splitKreduce_kernel<32, 16, int, float, {0}, float, {0}, 0, {1}, {0}, {0}, "
+                           "1, 0, 0, 0>()",
+                           output, compute));
+  sum.producer_kernel = product.kernel;
+  sum.producer_grid = product.grid;
+  return sum;
+}
+
+double estimate_split_sum_cycles(double elements, double slices) {
+  // A cold launch, and what the calibration rows' sums take beyond their bytes.
+  constexpr double kSumCycles = 7000;
+  constexpr double kSumBytesPerCycle = 1500;
+  return kSumCycles + elements * (4.0 * slices + 2) / kSumBytesPerCycle;
+}
+
 std::string CandidateList::commonest_reason() const {
   const auto most = std::max_element(refused_.begin(), refused_.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });

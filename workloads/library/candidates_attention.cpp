@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/base/error.hpp"
+#include "workloads/kernels/arithmetic.hpp"
 #include "workloads/library/candidate_families.hpp"
 #include "workloads/library/shape.hpp"
 
@@ -37,17 +38,27 @@ struct Kernel {
   std::string tile;
   std::int64_t rows = 0;      ///< of queries that a tile has, used or not
   double macs_per_cycle = 0;  ///< of an SM, softmax included
+  bool persistent = false;    ///< the grid is the GPU, not the tiles
+  std::uint32_t parts = 1;    ///< CTAs that share the keys of a tile
   std::string sum;            ///< the launch that adds split keys up; empty = none
 };
 
-/// FLOPs over the SMs at a rate, unused rows of tiles included, CTAs in whole rounds.
+/// A tile of queries takes its keys and values one after the other, whole tiles of rows, unused ones included. Where
+/// few CTAs have a tile, what one of them has to load is the time: the rest of a persistent grid has nothing to do.
 double estimate(const Problem& p, const Kernel& kernel, const Launch& launch) {
-  const double ctas = static_cast<double>(std::max<std::uint64_t>(1, launch.num_ctas()));
-  const std::int64_t tiles = (p.cells.q_len + kernel.rows - 1) / kernel.rows;
-  const double padding = static_cast<double>(tiles * kernel.rows) / static_cast<double>(p.cells.q_len);
-  const double bytes = launch.work.compulsory_read_bytes / ctas;
-  const double macs = padding * launch.work.tensor_flops / 2;
-  return estimate_cta_cycles(launch, {macs / kernel.macs_per_cycle / ctas, bytes}, p.target);
+  constexpr double kElementBytes = 2;
+  const AttentionCells& c = p.cells;
+  const auto heads = static_cast<double>(c.batch * c.heads);
+  const double key_elements = static_cast<double>(c.kv_len) * static_cast<double>(c.head_dim);
+  const double seen = launch.work.tensor_flops / (4 * heads * static_cast<double>(c.q_len) * key_elements);  // causal
+  const double part = seen * key_elements / kernel.parts;  // of the keys, and of the values
+  Launch tiles = launch;
+  if (kernel.persistent) {
+    const auto of_head = ceil_div(static_cast<std::uint64_t>(c.q_len), static_cast<std::uint64_t>(kernel.rows));
+    tiles.grid = Dim3{static_cast<std::uint32_t>(of_head), static_cast<std::uint32_t>(c.batch * c.heads), 1};
+  }
+  const double macs = 2 * static_cast<double>(kernel.rows) * part;
+  return estimate_cta_cycles(tiles, {macs / kernel.macs_per_cycle, 2 * kElementBytes * part}, p.target);
 }
 
 void try_kernel(const Problem& p, const Kernel& kernel, CandidateList& out) {
@@ -94,7 +105,7 @@ void add_flash(const Problem& p, CandidateList& out) {
         // Dropout, causal, local, ALiBi, even lengths, even head dim, softcap, returns the softmax.
         const std::string name = fmt::format("void pytorch_flash::flash_fwd_kernel<{}, 0, {}, 0, 0, {}, 1, 0, 0>()",
                                              traits(p, m, n, warps), c.causal ? 1 : 0, even ? 1 : 0);
-        try_kernel(p, {name, fmt::format("FA2 {}x{}", m, n), m, mma_macs_per_cycle(m, warps), {}}, out);
+        try_kernel(p, {name, fmt::format("FA2 {}x{}", m, n), m, mma_macs_per_cycle(m, warps), false, 1, {}}, out);
       }
     }
   }
@@ -109,13 +120,10 @@ std::uint32_t parts_of(const Problem& p, const std::string& kernel, std::uint32_
   }
 }
 
-/// Split keys, for few queries: parts as FlashAttention-2 chooses them, then their sum.
+/// Split keys where tiles of queries do not fill the GPU: parts as FlashAttention-2 chooses them, then their sum.
 void add_flash_split(const Problem& p, CandidateList& out) {
   constexpr std::uint32_t kRows = 64;  // the library's split kernels have 64 rows
   constexpr std::uint32_t kWarps = 4;
-  if (p.cells.q_len > kRows) {
-    return;
-  }
   const std::int64_t d = p.cells.head_dim;
   const std::uint32_t n = d <= 64 ? 256 : (d <= 128 ? 128 : 64);
   const std::string name = traits(p, kRows, n, kWarps);
@@ -129,7 +137,7 @@ void add_flash_split(const Problem& p, CandidateList& out) {
   const std::uint32_t rows_of_cta = d % 128 == 0 ? 4 : (d % 64 == 0 ? 8 : 16);
   const std::string sum =
       fmt::format("void pytorch_flash::flash_fwd_splitkv_combine_kernel<{}, {}, {}, 1>()", name, rows_of_cta, log2);
-  try_kernel(p, {kernel, "FA2 split", kRows, mma_macs_per_cycle(kRows, kWarps), sum}, out);
+  try_kernel(p, {kernel, "FA2 split", kRows, mma_macs_per_cycle(kRows, kWarps), false, splits, sum}, out);
 }
 
 std::string cudnn_name(const char* generation, const std::string& tile, std::int64_t head_dim, const char* warps) {
@@ -152,6 +160,8 @@ void add_cudnn(const Problem& p, CandidateList& out) {
                   "cuDNN sm90 " + tile,
                   kWgmmaRows,
                   kWgmmaMacsPerCycle,
+                  true,
+                  1,
                   {}},
                  out);
     }
@@ -162,16 +172,20 @@ void add_cudnn(const Problem& p, CandidateList& out) {
                   "cuDNN sm80 " + tile,
                   m,
                   mma_macs_per_cycle(m, kMmaWarps),
+                  false,
+                  1,
                   {}},
                  out);
     }
   }
-  const std::string decode = cudnn_name("sm80_flash_fprop_wmma_f16_knob_35", "16x128", d, "1x4x1");
-  const bool split = p.cells.q_len <= kDecodeRows && parts_of(p, decode, &Dim3::x) > 1;
-  try_kernel(p,
-             {decode, "cuDNN sm80 16x128", kDecodeRows, kDecodeMacsPerCycle,
-              split ? "void cudnn::lean_reduction_kernel<0, 0, 0>()" : ""},
-             out);
+  if (p.cells.q_len <= kDecodeRows) {  // its splits, and the sum of them, are known of one tile of queries
+    const std::string decode = cudnn_name("sm80_flash_fprop_wmma_f16_knob_35", "16x128", d, "1x4x1");
+    const std::uint32_t parts = std::max(1U, parts_of(p, decode, &Dim3::x));
+    try_kernel(p,
+               {decode, "cuDNN sm80 16x128", kDecodeRows, kDecodeMacsPerCycle, false, parts,
+                parts > 1 ? "void cudnn::lean_reduction_kernel<0, 0, 0>()" : ""},
+               out);
+  }
 }
 
 }  // namespace

@@ -130,9 +130,6 @@ class NvjetCandidates {
 
   void add_split(const NvjetTile& tile, const GemmTmaConfig& whole, std::uint64_t tiles, std::uint64_t slices,
                  const std::string& words) {
-    // A cold launch, and what the calibration rows' sums take beyond their bytes.
-    constexpr double kSumCycles = 7000;
-    constexpr double kSumBytesPerCycle = 1500;
     LaunchRow product = candidate_row(row_, nvjet_name(types_, tile, whole.stages, true, layout_));
     product.grid = Dim3{whole.cluster_size(), static_cast<std::uint32_t>(tiles * slices), 1};
     GemmTmaConfig config = whole;
@@ -140,17 +137,10 @@ class NvjetCandidates {
     if (!check_gemm_tma(config, target_).empty()) {
       return;
     }
-    LaunchRow sum = candidate_row(
-        row_, fmt::format("void cublasLt::splitKreduce_kernel<32, 16, int, float, {0}, float, {0}, 0, float, {0}, {0}, "
-                          "1, 0, 0, 0>()",
-                          types_.output));
-    sum.producer_kernel = product.kernel;
-    sum.producer_grid = product.grid;
-    const GemmProblem& p = whole.problem;
-    const double sum_bytes =
-        static_cast<double>(p.m) * static_cast<double>(p.n) * (4.0 * static_cast<double>(slices) + 2);
+    LaunchRow sum = split_sum_row(product, types_.output, "float");
+    const double elements = static_cast<double>(whole.problem.m) * static_cast<double>(whole.problem.n);
     KernelCandidate split;
-    split.estimated_cycles = estimate(config) + kSumCycles + sum_bytes / kSumBytesPerCycle;
+    split.estimated_cycles = estimate(config) + estimate_split_sum_cycles(elements, static_cast<double>(slices));
     split.tile = words + "_splitK";
     split.launches = {std::move(product), std::move(sum)};
     out_.add(std::move(split));

@@ -21,14 +21,18 @@ ClockChoice choose_clock(const GpuConfig& gpu, const WorkTotals& work, double gi
     }
     return {mhz, "given"};
   }
+  constexpr double kLanes = 32;
   const double fma = work.tensor_type == DataType::kFp8 || work.tensor_type == DataType::kInt8 ? gpu.tensor.fma_8bit
                      : work.tensor_type == DataType::kTf32                                     ? gpu.tensor.fma_tf32
                                                                                                : gpu.tensor.fma_16bit;
   const double tensor_us =
       work.tensor_flops / 2.0 / std::max(1.0, fma) / gpu.num_sms() / static_cast<double>(gpu.clocks.sm_max_mhz);
   const double hbm_us = (work.compulsory_read_bytes + work.compulsory_write_bytes) / (gpu.hbm_peak_gb_per_s() * 1000.0);
+  // Exponentials stand between the two products of attention: the tensor cores wait for them.
+  const double mufu_us = work.mufu_ops / (gpu.sm.mufu_per_cycle_smsp * kLanes * gpu.sm.smsps) / gpu.num_sms() /
+                         static_cast<double>(gpu.clocks.sm_max_mhz);
   const double longest = std::max({tensor_us, hbm_us, 1.0});
-  const double tensor = tensor_us / longest;
+  const double tensor = tensor_us / std::max(longest, tensor_us + mufu_us);
   const double hbm = hbm_us / longest;
   const double drop = tensor * (gpu.clocks.sm_max_mhz - gpu.clocks.sm_loaded_mhz) +
                       hbm * (1.0 - tensor) * (gpu.clocks.sm_max_mhz - gpu.clocks.sm_memory_mhz);

@@ -57,6 +57,19 @@ TEST_CASE("comparison: values at or below the floor are not scored") {
   CHECK_FALSE(r.error(Quantity::kWarpInsts));
 }
 
+TEST_CASE("comparison: HBM bytes that a file only has the sum of are scored, small ones too") {
+  Comparison c;
+  c.rows.push_back(row("ampere_gemm", "", 100, 110));
+  CHECK(comparison_text((score(c), c), true).find("where only summed") == std::string::npos);
+  c.rows[0].measured[Quantity::kDramBytes] = 1e6;
+  c.rows[0].predicted[0][Quantity::kDramBytes] = 0.9e6;
+  score(c);
+  CHECK(c.splits[0].overall.of(Quantity::kDramBytes).n == 1);
+  CHECK(c.splits[0].overall.of(Quantity::kDramBytes).mean_abs == Approx(0.1));
+  CHECK(comparison_text(c, true).find("both, where only summed") != std::string::npos);
+  CHECK(comparison_json(c).find("\"dram_bytes\": {") != std::string::npos);
+}
+
 TEST_CASE("comparison: a row is hard when HBM reads exceed 8 MB and 1.05 times the compulsory bytes") {
   ComparedRow r = row("nvjet", "calibration", 100, 110);
   auto& compulsory = r.predicted[static_cast<std::size_t>(Predictor::kCompulsory)][Quantity::kDramReadBytes];

@@ -94,6 +94,35 @@ TEST_CASE("SASS GEMMs: a second wave of few CTAs is split along K", "[workloads]
   CHECK(launch_of("ampere_sgemm_128x64_tn", "3136,768,192,TN").grid == Dim3{6, 49, 1});
 }
 
+TEST_CASE("SASS GEMMs: a little more K makes no grid much faster", "[workloads][ampere_gemm]") {
+  // Cycles of whole waves of 128x64 tiles and a launch's start and end. From no slices to two is the largest step; from
+  // none to seven, as at K = 1024 before, were five such. Grids of a sixth to half of the SMs take it at K = 2050,
+  // where it is all but a half (published launches forbid it below), others at 256, where starts and ends are a third.
+  constexpr std::int64_t kStartAndEnd = 10000;
+  constexpr std::int64_t kCyclesOfK = 128 * 64 / 64;
+  constexpr std::uint64_t kSms = 108;
+  const auto cycles = [](std::uint64_t ctas, std::int64_t k) {
+    const std::string shape = std::to_string(64 * ctas) + ",128," + std::to_string(k) + ",TN";
+    const Dim3 grid = launch_of("ampere_sgemm_128x64_tn", shape.c_str()).grid;
+    REQUIRE(grid.x * grid.y == ctas);
+    const std::uint64_t waves = (ctas * grid.z + kSms - 1) / kSms;
+    return static_cast<double>(waves) / grid.z * static_cast<double>(k * kCyclesOfK) + kStartAndEnd;
+  };
+  for (const std::uint64_t ctas : {8U, 16U, 24U, 32U, 54U, 64U, 80U, 104U, 120U, 150U, 200U, 300U}) {
+    const double most = ctas <= 18 ? 1.6 : (ctas <= 54 ? 1.95 : (ctas <= 80 ? 1.45 : 1.3));
+    for (std::int64_t k = 64; k < 4096; k += 8) {
+      CAPTURE(ctas, k);
+      CHECK(cycles(ctas, k) < most * cycles(ctas, k + 8));
+      CHECK(cycles(ctas, k + 8) < most * cycles(ctas, k));
+    }
+  }
+}
+
+TEST_CASE("SASS GEMMs: two CTAs of a kernel that slices K over warps share an SM's slot", "[workloads][ampere_gemm]") {
+  CHECK(launch_of("ampere_sgemm_32x32_sliced1x4_tn", "1024,4,1024,TN").grid.z == 6);      // 192 of 216
+  CHECK(launch_of("ampere_sgemm_128x32_sliced1x4_tn", "21,1024,12544,TN").grid.z == 13);  // 104 of 108: 134 registers
+}
+
 TEST_CASE("SASS GEMMs: names that cannot be simulated say why", "[workloads][ampere_gemm]") {
   const auto reason = [](const char* name) { return test::unsupported_reason(row(name, "512,512,512,TN")); };
   CHECK_THAT(reason("ampere_dgemm_128x64_tn"), Catch::Contains("dgemm"));

@@ -69,6 +69,31 @@ TEST_CASE("candidates: few tiles are split along K, with the launch that sums th
   CHECK(resolve_launch(it->launches[1], test::hopper_facts()).description == "sum of 2 parts of 8 x 4096");
 }
 
+TEST_CASE("candidates: Ampere's tensor kernels split a long K too, and never without the launch that sums the parts") {
+  for (const char* dtype : {"bf16", "fp16", "tf32"}) {
+    CAPTURE(dtype);
+    const auto best =
+        promising_candidates(kernel_candidates(open_row("gemm", dtype, "128,128,16384,TN"), test::ampere_facts()), 4);
+    REQUIRE_FALSE(best.empty());
+    for (const KernelCandidate& c : best) {
+      REQUIRE(c.launches.size() == 2);
+      CHECK(c.launches[0].grid->count() > 54);  // half of the SMs; 16 CTAs without slices
+      CHECK(c.launches[1].producer_grid == c.launches[0].grid);
+    }
+    expect_supported(best, test::ampere_facts());
+  }
+  for (const TargetFacts& target : {test::ampere_facts(), test::hopper_facts()}) {  // rows of an odd length
+    for (const KernelCandidate& c : kernel_candidates(open_row("gemm", "bf16", "333,777,1111,TN"), target)) {
+      CAPTURE(c.launches[0].kernel);
+      CHECK(c.launches.size() == (c.launches[0].grid ? 2 : 1));
+    }
+    // Loads by element are what takes the time: the library itself splits this one.
+    const auto few =
+        promising_candidates(kernel_candidates(open_row("gemm", "bf16", "333,777,1111,TN"), test::hopper_facts()), 4);
+    CHECK(offers(few, "75_tensorop_s1688gemm_bf16_128x128_tn_align1"));
+  }
+}
+
 TEST_CASE("candidates: the promising ones can be simulated, whatever the type and generation") {
   for (const char* dtype : {"bf16", "fp16", "fp8", "tf32", "int8", "fp32"}) {
     for (const char* shape : {"512,1024,1024,TN", "8,512,2048,TN"}) {
@@ -106,6 +131,32 @@ TEST_CASE("candidates: attention by the library that the shape names, or by any"
   expect_supported(decode, target);
   CHECK_FALSE(offers(kernel_candidates(open_row("attention", "bf16", "2,16,16,1024,1024,128,1"), test::ampere_facts()),
                      "sm90"));
+}
+
+TEST_CASE("candidates: few heads and one query are worth splitting, whichever library does it") {
+  // One CTA with all the keys takes several times as long; the grid of cuDNN's persistent kernel does not change that.
+  for (const char* shape : {"1,2,1,1,4096,128,0", "1,8,8,1,16384,128,0", "1,2,2,16,8192,64,0"}) {
+    for (const TargetFacts& target : {test::hopper_facts(), test::ampere_facts()}) {
+      CAPTURE(shape, target.architecture);
+      const auto few = promising_candidates(kernel_candidates(open_row("attention", "bf16", shape), target), 2);
+      CHECK(offers(few, "flash_fwd_splitkv_kernel"));
+      CHECK(offers(few, "1x4x1"));
+    }
+  }
+}
+
+TEST_CASE("candidates: a kernel that splits the keys is never without the launch that adds them up") {
+  const TargetFacts target = test::hopper_facts();
+  for (const char* shape : {"1,4,4,16,4096,128,0", "1,4,4,17,4096,128,0", "1,4,4,256,4096,128,0"}) {
+    const auto all = kernel_candidates(open_row("attention", "bf16", shape), target);
+    CAPTURE(shape);
+    CHECK(offers(all, "flash_fwd_splitkv_kernel"));
+    for (const KernelCandidate& c : all) {
+      CAPTURE(c.launches.front().kernel);
+      const bool splits = resolve_launch(c.launches.front(), target).description.find("splits of") != std::string::npos;
+      CHECK(c.launches.size() == (splits ? 2 : 1));
+    }
+  }
 }
 
 TEST_CASE("candidates: tiles of 128 rows and four warps, which read keys half as often, are worth simulating") {
