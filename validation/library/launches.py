@@ -5,13 +5,15 @@
   launches.py --time OUT.csv [--set SET] [--only WORD]   medians with flushed L2: case,op,dtype,shape,event_median_us,split
   launches.py --profile [--set SET] [--only WORD]        every case once, in an NVTX range of its name, between cudaProfilerStart and Stop
 
-SET is validation (the default), calibration (other shapes, many of them small or ragged) or grid (squares, the layers of
-language models at many batch sizes and all row operators on the same matrices, less what the H100's table holds). The rows of
-the last two are there to study the kernels on: their column `split` says calibration.
+SET is validation (the default), calibration (other shapes, many of them small or ragged), grid (squares, the layers of
+language models at many batch sizes and all row operators on the same matrices, less what the H100's table holds), drawn
+(shapes drawn at random, operators that no other set has) or functors (elementwise operators on one matrix). The rows of
+calibration, grid and functors are there to study the kernels on: their column `split` says calibration.
 A case's name is the label that `strata predict --from ncu` reads (docs/guide/profiles.md).
 """
 import argparse
 import csv
+import random as chance
 import sys
 
 import torch
@@ -56,8 +58,57 @@ def attention(dtype, backend, b, h, kv_heads, q, kv, d, causal):
 def rowwise(op, dtype, rows, cols):
     x = random(dtype, rows, cols)
     y, weight, bias = random(dtype, rows, cols), random(dtype, cols), random(dtype, cols)
+    def positive():
+        return y
+    if op in ("log", "sqrt", "rsqrt", "pow"):
+        y = y.abs() + 0.1
     return {
         "add": lambda: x + y,
+        "relu": lambda: F.relu(x),
+        "sigmoid": lambda: torch.sigmoid(x),
+        "exp": lambda: torch.exp(x),
+        "cast": lambda: x.float() if dtype == "bf16" else x.bfloat16(),
+        "sub": lambda: x - y,
+        "bias": lambda: x + bias,
+        "tanh": lambda: torch.tanh(x),
+        "gelu_tanh": lambda: F.gelu(x, approximate="tanh"),
+        "log": lambda: torch.log(positive()),
+        "sqrt": lambda: torch.sqrt(positive()),
+        "rsqrt": lambda: torch.rsqrt(positive()),
+        "reciprocal": lambda: torch.reciprocal(x),
+        "div": lambda: x / y,
+        "div_scalar": lambda: x / 3,
+        "mul_scalar": lambda: x * 3,
+        "add_scalar": lambda: x + 3,
+        "square": lambda: x ** 2,
+        "cube": lambda: x ** 3,
+        "pow": lambda: positive() ** 1.7,
+        "abs": lambda: x.abs(),
+        "neg": lambda: -x,
+        "maximum": lambda: torch.maximum(x, y),
+        "clamp": lambda: x.clamp(-1, 1),
+        "eq": lambda: x == y,
+        "gt_scalar": lambda: x > 0,
+        "where": lambda: torch.where(x > 0, x, y),
+        "leaky_relu": lambda: F.leaky_relu(x),
+        "elu": lambda: F.elu(x),
+        "softplus": lambda: F.softplus(x),
+        "mish": lambda: F.mish(x),
+        "hardswish": lambda: F.hardswish(x),
+        "sin": lambda: torch.sin(x),
+        "cos": lambda: torch.cos(x),
+        "erf": lambda: torch.erf(x),
+        "floor": lambda: torch.floor(x),
+        "addcmul": lambda: torch.addcmul(x, y, y),
+        "lerp": lambda: torch.lerp(x, y, 0.3),
+        "masked_fill": lambda: x.masked_fill(x > 0, 0),
+        "dropout": lambda: F.dropout(x, 0.1),
+        "zero": lambda: x.zero_(),
+        "to_half": lambda: x.half(),
+        "triu": lambda: x.triu(),
+        "sum": lambda: x.sum(-1),
+        "mean": lambda: x.mean(-1),
+        "amax": lambda: x.amax(-1),
         "mul": lambda: x * y,
         "gelu": lambda: F.gelu(x),
         "silu": lambda: F.silu(x),
@@ -110,6 +161,33 @@ GRID_ATTENTIONS = tuple((backend, 16384 // length, 2048 // d, 2048 // d, length,
 GRID_DECODES = tuple((backend, b, 32, 32, 1, length, 128, False) for backend in ("flash", "cudnn") for b in (1, 4, 16) for length in (1024, 4096, 16384))
 GRID_MATH = (("math", 8, 16, 16, 512, 512, 128, True), ("math", 4, 16, 16, 1024, 1024, 128, False), ("math", 2, 16, 16, 2048, 2048, 64, True))
 
+DRAWN_OPERATORS = ("add", "mul", "sub", "gelu", "silu", "relu", "sigmoid", "exp", "cast", "bias", "triu", "transpose", "sum", "mean", "amax",
+                   "softmax", "layernorm", "rmsnorm")
+
+FUNCTORS = ("tanh", "gelu_tanh", "log", "sqrt", "rsqrt", "reciprocal", "div", "div_scalar", "mul_scalar", "add_scalar", "square", "cube", "pow", "abs",
+            "neg", "maximum", "clamp", "relu", "eq", "gt_scalar", "where", "leaky_relu", "elu", "softplus", "mish", "hardswish", "sin", "cos", "erf",
+            "floor", "addcmul", "lerp", "masked_fill", "dropout", "zero", "to_half", "exp", "sigmoid", "silu", "gelu", "add", "mul", "cast")
+
+
+def drawn():
+    """GEMMs (dtype, m, n, k, layout), attentions and row operators (op, dtype, rows, columns), the same at each call."""
+    pick = chance.Random(2026)
+    size = lambda low, high, step: max(step, round(low * (high / low) ** pick.random() / step) * step)
+    gemms = [(pick.choice(("bf16", "bf16", "fp16", "fp8", "int8", "tf32")), size(16, 8192, 16), size(256, 16384, 64), size(256, 12288, 64), "TN")
+             for _ in range(40)]
+    gemms += [("bf16", size(64, 4096, 8), size(64, 4096, 8), size(64, 4096, 8), pick.choice(("NN", "NT", "TT"))) for _ in range(6)]
+    gemms += [("bf16", size(50, 3000, 1), size(50, 3000, 1), size(50, 3000, 1), "TN") for _ in range(6)]
+    gemms += [("fp32", size(64, 3000, 4), size(64, 3000, 4), size(64, 3000, 4), "TN") for _ in range(4)]
+    attentions = []
+    for backend in ("flash", "cudnn"):
+        for _ in range(8):
+            d, length = pick.choice((64, 128)), size(256, 6144, 8)
+            attentions.append((backend, max(1, 12288 // length), pick.choice((8, 16)), 8, length, length, d, pick.random() < 0.5))
+        for _ in range(3):
+            attentions.append((backend, pick.choice((1, 2, 8, 24)), 32, 8, 1, size(500, 20000, 100), 128, False))
+    rows = [(op, pick.choice(("bf16", "bf16", "fp32")), size(100, 30000, 4), size(128, 16384, 8)) for op in DRAWN_OPERATORS for _ in range(3)]
+    return gemms, attentions, [r for r in rows if r[2] * r[3] <= 1 << 27]
+
 
 def cases(chosen):
     """(name, op, dtype, shape, maker) of every case of a set, in the order in which they run."""
@@ -122,6 +200,22 @@ def cases(chosen):
         out.append((name, "attention", "bf16", shape, lambda: attention("bf16", backend, b, h, kv_heads, q, kv, d, causal)))
     def add_rows(op, dtype, rows, cols):
         out.append((f"{op}_{dtype}_{rows}x{cols}", op, dtype, f"{rows},{cols}", lambda: rowwise(op, dtype, rows, cols)))
+
+    if chosen == "functors":
+        for op in FUNCTORS:
+            for dtype in ("bf16", "fp32"):
+                add_rows(op, dtype, 4096, 4096)
+        return out
+
+    if chosen == "drawn":
+        gemms, attentions, rows_of = drawn()
+        for case in gemms:
+            add_gemm(*case)
+        for case in attentions:
+            add_attention(*case)
+        for case in rows_of:
+            add_rows(*case)
+        return out
 
     if chosen == "calibration":
         for dtype, sizes in CUBES.items():
@@ -215,7 +309,7 @@ def main():
     parser.add_argument("--time")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--only", default="")
-    parser.add_argument("--set", choices=("validation", "calibration", "grid"), default="validation")
+    parser.add_argument("--set", choices=("validation", "calibration", "grid", "drawn", "functors"), default="validation")
     options = parser.parse_args()
     chosen = [c for c in cases(options.set) if options.only in c[0]]
     if options.list:
@@ -224,7 +318,7 @@ def main():
     if options.profile == bool(options.time):
         parser.error("give either --time FILE or --profile")
     rows = []
-    split = "validation" if options.set == "validation" else "calibration"
+    split = "validation" if options.set in ("validation", "drawn") else "calibration"
     flush = torch.empty(FLUSH_BYTES, device="cuda", dtype=torch.uint8) if options.time else None
     for name, op, dtype, shape, make in chosen:
         torch.cuda.empty_cache()

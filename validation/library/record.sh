@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Times and counts library kernels (cuBLAS, cuDNN, FlashAttention, PyTorch) on this machine's GPU: needs PyTorch and Nsight Compute.
-#   record.sh OUTDIR [--set validation|calibration|grid] [--only WORD]
+#   record.sh OUTDIR [--set validation|calibration|grid|drawn|functors] [--only WORD]
 # Leaves library_kernels.csv, and what it was made from, in OUTDIR. Nothing is changed on the device.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -166,6 +166,12 @@ class Elementwise final : public TraceSource {
     if (loads > 0) op.waits[0] = Wait{TokenClass::kScoreboard, 0, static_cast<std::uint32_t>(loads)};
   }
 
+  /// What a functor costs more for its operands of 16 bits.
+  [[nodiscard]] double widened(const FunctorCost& cost) const {
+    return cost.narrow * static_cast<double>(std::count_if(c_.inputs.begin(), c_.inputs.end(),
+                                                           [](const Operand& o) { return bits_of(o.type) == 16; }));
+  }
+
   /// What a functor in fp32 needs besides: operands and results of 16 bits are converted.
   [[nodiscard]] Arithmetic conversions() const {
     if (c_.order == ThreadOrder::kUnrolled && c_.casts) return {};  // the cast's switch converts too
@@ -200,7 +206,8 @@ class Elementwise final : public TraceSource {
     double before = setup() + cost.scalars + (binary && c_.inputs.size() == 1 ? 1 : 0);  // the other operand, a scalar
     std::uint32_t wavefronts = kWavefrontsPerWarp;
     double tensor_counted = cost.fp16_moves * per_thread;
-    Arithmetic work = per_thread * (Arithmetic{.fma = cost.fma, .alu = cost.alu, .mufu = cost.mufu} + conversions());
+    Arithmetic work =
+        per_thread * (Arithmetic{.fma = cost.fma, .alu = cost.alu + widened(cost), .mufu = cost.mufu} + conversions());
     if (casts_) {
       Arithmetic load = offset_code(kCastPerLoad);
       load.chain = issue_chain(load.total(), kCastClocks);

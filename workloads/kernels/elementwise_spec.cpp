@@ -14,8 +14,8 @@ namespace strata {
 namespace {
 
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 40;
-constexpr std::initializer_list<const char*> kFunctors = {"copy",    "fill",   "add",  "mul", "fma",
-                                                          "compare", "negate", "silu", "gelu"};
+constexpr std::initializer_list<const char*> kFunctors = {
+    "copy", "fill", "add", "mul", "fma", "compare", "negate", "silu", "gelu", "gelu_tanh", "relu", "sigmoid", "tanh"};
 
 std::vector<OptionSpec> options() {
   return {
@@ -24,7 +24,8 @@ std::vector<OptionSpec> options() {
       {"inputs", OptionType::kInt, "1", false, "tensors read, 0 to 3; with a functor, as many as it has operands"},
       {"dtype", OptionType::kText, "bf16", false, "type of the inputs"},
       {"out-dtype", OptionType::kText, "", true, "type of the output (default: the inputs')"},
-      {"functor", OptionType::kText, "", true, "copy, fill, add, mul, fma, compare, negate, silu or gelu"},
+      {"functor", OptionType::kText, "", true,
+       "copy, fill, add, mul, fma, compare, negate, silu, gelu, gelu_tanh, relu, sigmoid or tanh"},
       {"vector", OptionType::kInt, "", true, "elements of a vector access, 1 to 16 (default: 16 bytes of the input)"},
       {"unroll", OptionType::kInt, "", true, "vectors of a thread, 1 to 16 (default: 8 elements per thread)"},
       {"block", OptionType::kInt, "128", false, "threads of a CTA, a multiple of 32 up to 1024"},

@@ -46,9 +46,12 @@ void check_tile(const GemmCtaConfig& c, std::uint32_t warp_rows, Problems& probl
 }
 
 void check_split(const GemmCtaConfig& c, Problems& problems) {
-  const std::uint64_t k_tiles = ceil_div(static_cast<std::uint64_t>(c.problem.k), c.tile_k);
-  if (c.split_k < 1 || c.split_k > k_tiles) {
-    problems.add("split-k", fmt::format("{} slices; expected 1 to {} (the K tiles)", c.split_k, k_tiles));
+  // A slice that is given its length need not be a whole K tile.
+  const std::uint32_t least = c.slice_k > 0 ? std::min(c.slice_k, c.tile_k) : c.tile_k;
+  const std::uint64_t most = ceil_div(static_cast<std::uint64_t>(c.problem.k), least);
+  if (c.split_k < 1 || c.split_k > most) {
+    problems.add("split-k", fmt::format("{} slices; expected 1 to {} ({})", c.split_k, most,
+                                        c.slice_k > 0 ? fmt::format("K of {}", least) : "the K tiles"));
   }
   const double ctas = static_cast<double>(ceil_div(static_cast<std::uint64_t>(c.problem.m), c.tile_m)) *
                       static_cast<double>(ceil_div(static_cast<std::uint64_t>(c.problem.n), c.tile_n)) * c.split_k *

@@ -17,21 +17,25 @@ constexpr std::uint64_t kMinValuesPerThread = 16;
 constexpr std::uint64_t kMaxValuesPerThread = 256;
 
 // A logical reduction of bool takes 313 instructions per warp of 4 trips and 957 of 32 (267, 291, 405 and 589 of 2, 3,
-// 8 and 16): 23 a trip, 221 beside them, of which 28 are the shuffle tree and the store.
+// 8 and 16): 23 a trip, 221 beside them, of which 28 are the shuffle tree and the store. Sums of rows take 706 of 46
+// trips (fp32, four values each), 291 and 655 of 3 and 18 (bf16, eight values): 10.6 and 24.3 a trip beside the same
+// 220.
 constexpr double kSetup = 193;
-constexpr Arithmetic kTrip{.fma = 0, .alu = 3, .mufu = 0, .other = 1, .chain = 3};
+constexpr Arithmetic kTrip{.fma = 0, .alu = 4, .mufu = 0, .other = 1.6, .chain = 3};
 constexpr double kStridedAddress = 6;  ///< offset of an element that is not in a vector
 /// S2R and S2UR of the set-up, as the wavefront counter sees them; a wide multiply on the tensor-pipe counter.
 constexpr std::uint32_t kSetupWavefronts = 3;
 constexpr std::uint32_t kTensorCounted = 1;
 
-/// Combining two values. kLogical from the calibration rows, the others from the operator's definition.
-Arithmetic combine(ReduceOperator op) {
+/// Combining two values. kLogical and kExtreme from executed instructions (the largest of 2720 values of 16 bits takes
+/// 991 a warp, of 14,352 over 16 warps 525: 7 a value, as both sides are widened for each comparison, by IMAD.U32), the
+/// others from the operator's definition.
+Arithmetic combine(ReduceOperator op, DataType type) {
   switch (op) {
     case ReduceOperator::kLogical:
-      return {.fma = 0, .alu = 4, .mufu = 0, .other = 0.5, .chain = 2};
+      return {.fma = 0, .alu = 3.6, .mufu = 0, .other = 0.5, .chain = 2};
     case ReduceOperator::kExtreme:
-      return {.fma = 0, .alu = 3, .mufu = 0, .other = 0, .chain = 2};
+      return {.fma = bits_of(type) == 16 ? 3.0 : 0.0, .alu = 3, .mufu = 0, .other = 0, .chain = 2};
     case ReduceOperator::kIndexed:
       return {.fma = 0, .alu = 8, .mufu = 0, .other = 1, .chain = 4};
     case ReduceOperator::kWelford:
@@ -62,7 +66,7 @@ class Builder {
  public:
   explicit Builder(const ReduceConfig& c) : c_(c), plan_(plan_reduce(c)) {
     warps_ = std::max(1U, (plan_.block_x * plan_.block_y + kWarpLanes - 1) / kWarpLanes);
-    level_ = TreeLevel{combine(c.op), values_moved(c.op)};
+    level_ = TreeLevel{combine(c.op, c.input), values_moved(c.op)};
   }
 
   CtaProgram build() {
@@ -81,10 +85,11 @@ class Builder {
     const std::uint64_t pitch = (c_.shape.contiguous ? c_.shape.inputs : c_.shape.outputs) * bits / 8;
     const double converted = bits < 32 && c_.input != DataType::kBool ? 1 : 0;
     const double address = plan_.vector_input ? 0 : kStridedAddress * walk.loads;
-    loop.steps = {access_step(MemDir::kLoad, program_.launch.buffers[0].base, bits, pitch, walk.loads, warps_),
-                  compute_step(static_cast<double>(walk.elements) * (combine(c_.op) + Arithmetic{.alu = converted}) +
-                                   kTrip + Arithmetic{.alu = address},
-                               warps_)};
+    loop.steps = {
+        access_step(MemDir::kLoad, program_.launch.buffers[0].base, bits, pitch, walk.loads, warps_),
+        compute_step(static_cast<double>(walk.elements) * (combine(c_.op, c_.input) + Arithmetic{.alu = converted}) +
+                         kTrip + Arithmetic{.alu = address},
+                     warps_)};
     CtaLoop after;
     after.tile = whole_cta();
     after.steps = reductions();
@@ -218,7 +223,7 @@ class Builder {
       const Arithmetic fence{.fma = 0, .alu = 0, .mufu = 0, .other = 20, .chain = kFenceSteps};
       CtaStep gather = access_step(MemDir::kLoad, staged, 32, 0, 1.0, warps_);
       results.steps = {leave, compute_step(fence, warps_, false), arrive, gather,
-                       compute_step(Arithmetic{.other = 10} + combine(c_.op), warps_)};
+                       compute_step(Arithmetic{.other = 10} + combine(c_.op, c_.input), warps_)};
     }
     results.steps.push_back(access_step(MemDir::kStore, l.buffers[1].base, bits_of(c_.output), 0, 1.0, warps_));
     program_.loops.push_back(results);
@@ -241,7 +246,7 @@ ReducePlan plan_reduce(const ReduceConfig& c) {
   const ReduceShape& s = c.shape;
   std::uint64_t dim0 = s.contiguous ? s.inputs : s.outputs;
   const std::uint64_t dim1 = s.contiguous ? s.outputs : s.inputs;
-  if (s.contiguous && dim0 >= kVectorFrom && c.unroll >= c.input_vector) {
+  if (s.contiguous && dim0 >= kVectorFrom) {
     p.vector_input = true;
     dim0 /= c.input_vector;
   } else if (!s.contiguous) {

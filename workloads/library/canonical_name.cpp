@@ -128,6 +128,7 @@ std::string canonical_kernel_name(std::string_view name) {
   }
   erase_all(text, "(anonymous namespace)::");
   erase_all(text, "<unnamed>::");
+  erase_all(text, "unnamed>::");  // ncu leaves out a namespace that all kernels of a report share, and "<" with it
   replace_all(text, "at::native::", "at::");
   for (const char* type : {"int", "bool", "unsigned int", "long", "unsigned long"}) {
     for (const char* before : {"<", ", "}) {

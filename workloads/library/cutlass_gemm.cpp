@@ -109,7 +109,8 @@ void take_tile(const CutlassName& name, GemmCtaConfig& config) {
   config.tile_k = name.tile_k;
   config.stages = name.stages;
   config.access_limit_bytes = std::clamp(name.align * bits_of(name.input) / 8, 1U, 16U);
-  config.copy = name.arch < 80 ? GemmCopy::kRegisters : GemmCopy::kAuto;
+  // CUTLASS copies with cp.async only in its pipeline of three stages and more (MmaMultistage).
+  config.copy = name.arch < 80 || name.stages < 3 ? GemmCopy::kRegisters : GemmCopy::kAuto;
   config.stores_pieces = true;
   config.loads_amid = !name.simt;  // SASS of three kernels: 55, 58 and 16 of 128, 128 and 32 HMMA stand before the LDG
 }

@@ -91,6 +91,13 @@ Operand operand(DataType type, OperandAccess access = OperandAccess::kFull, std:
   return Operand{.type = type, .access = access, .extent = extent};
 }
 
+/// Two operands laid out like the result run in the vectorized kernel. Where the strided one has two for a matrix, the
+/// second is taken for a row of it, as a bias is: its reads then are the matrix and little else.
+bool adds_row(const ElementwiseConfig& c, const ShapeFacts& facts) {
+  return c.order == ThreadOrder::kStrided && c.inputs.size() == 2 && facts.matrix &&
+         c.elements == static_cast<std::uint64_t>(facts.matrix->rows) * static_cast<std::uint64_t>(facts.matrix->cols);
+}
+
 /// Broadcasts and permutations of the strided kernel, where the operator tells them.
 void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, const std::string& row_op, ElementwiseConfig& c) {
   c.dims = 2;
@@ -98,6 +105,9 @@ void shape_strided(const ElementwiseName& e, const ShapeFacts& facts, const std:
     // The output is contiguous, so its rows are the fastest dimension: reads go down the columns of the input.
     c.inputs[0] = operand(c.inputs[0].type, OperandAccess::kTransposed, static_cast<std::uint64_t>(facts.matrix->rows));
     c.inputs[0].inner = static_cast<std::uint64_t>(facts.matrix->cols);
+  }
+  if (adds_row(c, facts)) {
+    c.inputs[1] = operand(c.inputs[1].type, OperandAccess::kPeriodic, static_cast<std::uint64_t>(facts.matrix->cols));
   }
   if (!facts.attention) return;
   const AttentionCells& a = *facts.attention;
@@ -200,6 +210,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   built.description = fmt::format("elementwise {}, {}, {} elements, {} per thread", cost_of(c.functor).name,
                                   counted(c.inputs.size(), "input"), c.elements, c.elements_per_thread);
   if (c.functor == Functor::kOther) built.notes.push_back("functor of unknown cost: four instructions per element");
+  if (adds_row(c, facts)) built.notes.push_back("a strided kernel of two operands: the second is taken for one row");
   built.source = make_elementwise(c);
   return built;
 }

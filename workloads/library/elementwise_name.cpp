@@ -116,7 +116,8 @@ void read_types(std::string_view name, std::string_view head, ElementwiseName& e
     e.output = add[0];
   } else if (const auto args = lambda_types(name); !args.empty()) {
     e.inputs = args;
-    e.output = args.back();
+    const bool masked = args.back() == DataType::kBool && name.find("masked_fill") != std::string_view::npos;
+    e.output = masked ? args.front() : args.back();
   } else if (const auto type = functor_type(name, head)) {
     e.inputs = {};  // as many as there are pointers, all of the output's type
     e.output = *type;

@@ -120,13 +120,18 @@ TEST_CASE("CUTLASS: instructions are those that an H200 counted", "[workloads][c
     std::uint32_t registers;
     double warp_insts;
   };
-  // validation/data/h200-sxm-141gb: library_kernels_grid.csv and library_kernels_calibration.csv
+  // validation/data/h200-sxm-141gb: library_kernels_grid.csv, library_kernels_calibration.csv and, of wmma, whose one
+  // stage is filled through registers and whose slices are shorter than a K tile, library_kernels_drawn.csv
   for (const Counted& c : {Counted{"cutlass_80_tensorop_i16832gemm_s8_128x64_128x3_tn_align16", "1024,1024,1024,TN",
                                    Dim3{128, 1, 1}, 128, 150, 1175040},
                            Counted{"cutlass_80_tensorop_i16832gemm_s8_128x64_128x3_tn_align16", "3072,3072,3072,TN",
                                    Dim3{384, 3, 1}, 128, 150, 24362496},
                            Counted{"cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_tn_align1", "1001,1001,1001,TN",
-                                   Dim3{64, 1, 4}, 128, 254, 5241856}}) {
+                                   Dim3{64, 1, 4}, 128, 254, 5241856},
+                           Counted{"cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_64x1_tn_align2",
+                                   "327,130,918,TN", Dim3{44, 2, 8}, 128, 56, 1213696},
+                           Counted{"cutlass_80_wmma_tensorop_s161616gemm_bf16_32x32_128x1_tn_align2", "470,58,708,TN",
+                                   Dim3{30, 1, 8}, 128, 64, 765120}}) {
     INFO(c.name << " " << c.shape);
     LaunchRow launch = row(c.name, c.shape);
     launch.grid = c.grid;

@@ -6,6 +6,7 @@
 #include "sim/base/error.hpp"
 #include "tests/support/recorded_rows.hpp"
 #include "tests/support/trace_totals.hpp"
+#include "workloads/kernels/elementwise_functors.hpp"
 #include "workloads/library/cpp_name.hpp"
 #include "workloads/library/resolve.hpp"
 
@@ -72,6 +73,57 @@ TEST_CASE("row-wise families: counts of recorded launches", "[workloads][rowwise
     ++launches;
   }
   CHECK(launches == 17);
+}
+
+TEST_CASE("reductions of rows: instructions that an H200 counted", "[workloads][rowwise][conformance]") {
+  const test::RecordedRows rows("h200-sxm-141gb/library_kernels_drawn.csv");
+  std::size_t launches = 0;
+  for (const test::RecordedRow& row : rows.all()) {
+    if (row.launch.op != "sum" && row.launch.op != "mean" && row.launch.op != "amax") continue;
+    INFO(row.launch.case_name << " " << row.launch.kernel);
+    const BuiltKernel built = resolve_launch(row.launch, test::hopper_facts());
+    const Launch& launch = built.source->launch();
+    REQUIRE(launch.grid == *row.launch.grid);
+    const test::TraceTotals t = test::trace_totals(*built.source, std::max<std::uint64_t>(1, launch.num_ctas() / 512));
+    CHECK(std::abs(error_of(t.warp_insts, row.number("warp_insts"))) < 0.11);
+    CHECK(std::abs(error_of(t.delivered_sectors, row.number("l1_global_ld_sectors"))) < 0.001);
+    ++launches;
+  }
+  CHECK(launches == 9);
+}
+
+TEST_CASE("elementwise functors: instructions that an H200 counted", "[workloads][elementwise][conformance]") {
+  const test::RecordedRows rows("h200-sxm-141gb/library_kernels_functors.csv");
+  std::size_t launches = 0;
+  for (const test::RecordedRow& row : rows.all()) {
+    // A number that is a bound, and which dropout has no family.
+    if (row.launch.op == "clamp" || row.launch.op == "dropout") continue;
+    INFO(row.launch.case_name << " " << row.launch.seq << " " << row.launch.kernel);
+    const BuiltKernel built = resolve_launch(row.launch, test::hopper_facts());
+    const test::TraceTotals t = test::trace_totals(*built.source, 64);
+    const bool chooses = row.launch.kernel.find("where_kernel") != std::string::npos;
+    CHECK(std::abs(error_of(t.warp_insts, row.number("warp_insts"))) <
+          (chooses || row.launch.op == "masked_fill" ? 0.27 : 0.18));
+    CHECK(std::abs(error_of(t.stored_sectors, row.number("l12xbar_write_sectors"))) < 0.001);
+    ++launches;
+  }
+  CHECK(launches == 86);
+}
+
+TEST_CASE("elementwise names: functors begin at a word, powers and GELUs are told apart by their lambda",
+          "[workloads][elementwise][library]") {
+  const std::string power =
+      "at::pow_tensor_scalar_kernel_impl<float, float>(at::TensorIteratorBase&, T2)::[lambda(float)";
+  CHECK(functor_class(power + "(instance 1)]") == Functor::kNegate);
+  CHECK(functor_class(power + "(instance 2)]") == Functor::kCube);
+  CHECK(functor_class(power + "(instance 4)]") == Functor::kPower);
+  const std::string gelu = "at::GeluCUDAKernelImpl(at::TensorIteratorBase&, at::GeluType)::[lambda()";
+  CHECK(functor_class(gelu + "(instance 1)]::operator()()") == Functor::kGeluTanh);
+  CHECK(functor_class(gelu + "(instance 2)]::operator()()") == Functor::kGelu);
+  CHECK(functor_class("at::rsqrt_kernel_cuda(at::TensorIteratorBase&)") == Functor::kRsqrt);
+  CHECK(functor_class("at::sqrt_kernel_cuda(at::TensorIteratorBase&)") == Functor::kDivide);
+  CHECK(functor_class("at::atanh_kernel_cuda(at::TensorIteratorBase&)") == Functor::kOther);
+  CHECK(functor_class("at::leaky_relu_kernel(at::TensorIteratorBase&, const c10::Scalar&)") == Functor::kLeakyRelu);
 }
 
 TEST_CASE("softmax names: other types, lengths and forms", "[workloads][rowwise][library]") {
