@@ -377,7 +377,9 @@ void lead_with(std::uint32_t instructions, GemmCtaPlan& plan) {
   if (!plan.config.copies_first) {
     return;
   }
-  plan.lead = compute_operation(integer_code(instructions), plan.stream_warps);
+  // Where copies are narrow, few of the counted instructions are left beside them.
+  const std::uint32_t most = plan.multiply.issue_slots - std::min(plan.multiply.issue_slots, plan.multiply.pipe_work);
+  plan.lead = compute_operation(integer_code(std::min(instructions, most)), plan.stream_warps);
   plan.lead.pc = 12;
   plan.multiply.issue_slots -= plan.lead.issue_slots;
   plan.multiply.warp_insts -= plan.lead.warp_insts;

@@ -1,5 +1,6 @@
 #include "workloads/kernels/gemm_wmma.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace strata {
@@ -18,7 +19,7 @@ Operation plan_multiply(const GemmWmmaConfig& c, const GemmCtaPlan& plan) {
   op.pipe = Pipe::kTensor;
   op.pipe_work = mmas;
   op.waits[0] = {TokenClass::kScoreboard, 1, 0};
-  op.issue_slots = c.insts_per_k_tile - apart;
+  op.issue_slots = std::max(c.insts_per_k_tile, apart + mmas) - apart;  // narrow copies may be more than were counted
   op.warp_insts = warps * op.issue_slots;
   op.tensor_insts = warps * mmas;
   op.dependent_latency = 2 + steps;

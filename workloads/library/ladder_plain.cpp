@@ -30,6 +30,10 @@ BuiltKernel make_plain_gemm(const LaunchRow& row, const TargetFacts& target) {
   c.name = canonical_kernel_name(row.kernel);
   const LadderGemmName name = parse_ladder_gemm_name(c.name);
   c.problem = gemm_problem_of(row, name.layout, DataType::kFp32, DataType::kFp32);
+  if (c.problem.batch > 1) {
+    throw UnsupportedError(fmt::format("shape '{}': {} kernels multiply one pair of matrices; expected M,N,K,layout",
+                                       row.shape, name.rung));
+  }
   c.tiled = name.rung == "tiled";
   c.strided = name.strided;
   c.pad = name.pad;

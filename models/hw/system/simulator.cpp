@@ -28,6 +28,14 @@ Result run_shortened(const GpuConfig& gpu, const TraceSource& source, int sm_mhz
   return r;
 }
 
+/// Each byte of the operands is read from HBM at least once: a window that shows fewer was no fair sample. It is none
+/// of persistent CTAs that have a few K tiles a piece, whose copies run several pieces ahead.
+bool reads_enough(const Result& r, const GpuConfig& gpu) {
+  constexpr double kAll = 0.97;
+  const double compulsory = r.work.compulsory_read_bytes;
+  return compulsory < static_cast<double>(gpu.l2.size_bytes) || r.dram_read_bytes() >= kAll * compulsory;
+}
+
 }  // namespace
 
 Result simulate(const GpuConfig& gpu, const TraceSource& source, const SimulationOptions& options) {
@@ -52,6 +60,9 @@ Result simulate(const GpuConfig& gpu, const TraceSource& source, const Simulatio
   const std::optional<SamplingPlan> plan = options.sample ? plan_sampling(gpu, source) : std::nullopt;
   Result r =
       plan ? run_shortened(gpu, source, clock.sm_mhz, options, *plan) : run_whole(gpu, source, clock.sm_mhz, options);
+  if (plan && !reads_enough(r, gpu)) {
+    r = run_whole(gpu, source, clock.sm_mhz, options);
+  }
   r.sm_clock_source = clock.how;
   decide_bottleneck(r);
   r.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -89,3 +89,23 @@ TEST_CASE("ladder: instructions, wavefronts and sectors of the recorded launches
   CHECK(all.delivered.mean() < 0.01);
   CHECK(all.stored.mean() < 0.015);
 }
+
+TEST_CASE("ladder: narrow copies leave few other instructions, never fewer than none", "[workloads][ladder]") {
+  LaunchRow row;
+  row.op = "gemm";
+  row.dtype = "fp16";
+  row.shape = "96,129,65,NN";
+  row.kernel = "strata_gemm_wmma_96x128x32_f16_nn";
+  const test::TraceTotals t = test::trace_totals(*resolve_launch(row, test::hopper_facts()).source);
+  CHECK(t.warp_insts > 1000);
+  CHECK(t.warp_insts < 100000);
+}
+
+TEST_CASE("ladder: plain kernels multiply one pair of matrices", "[workloads][ladder]") {
+  LaunchRow row;
+  row.op = "gemm";
+  row.dtype = "fp32";
+  row.shape = "3,64,64,64,TN";
+  row.kernel = "strata_gemm_naive_16x16_f32_tn";
+  CHECK_THROWS_WITH(resolve_launch(row, test::hopper_facts()), Catch::Matchers::Contains("one pair of matrices"));
+}
