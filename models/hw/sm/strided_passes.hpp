@@ -11,7 +11,8 @@
 
 namespace strata {
 
-/// Of a few of a load's requests, averaged. CTAs that share an operand ask for the same tiles, so what came out is kept.
+/// Of a few of a load's requests, averaged. CTAs that share an operand ask for the same tiles, so what came out is
+/// kept.
 class StridedPasses {
  public:
   /// @param per_row  lanes of a request in one row
@@ -22,8 +23,8 @@ class StridedPasses {
     if (known.address != m.address || known.row_pitch != m.row_pitch || known.rows != m.rows ||
         known.lane_pitch != m.lane_pitch || known.lane_bytes != m.lane_bytes || known.per_row != per_row ||
         known.to_smem != to_smem) {
-      known = Known{m.address, m.row_pitch, m.rows, m.lane_pitch, per_row, m.lane_bytes, to_smem,
-                    work_out(m, per_row, to_smem)};
+      known = Known{m.address, m.row_pitch,  m.rows,  m.lane_pitch,
+                    per_row,   m.lane_bytes, to_smem, work_out(m, per_row, to_smem)};
     }
     return known.passes;
   }
