@@ -203,7 +203,9 @@ BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
   const NvjetName name = parse_nvjet_name(config.name);
   note_name(row, name, warning, built);
   if (name.c == NvjetC::kAdded) {
-    built.notes.emplace_back("'badd' of the name is taken to add C; no launch with it is recorded");
+    built.notes.emplace_back(config.reads_c
+                                 ? "'badd' of the name is taken to add C; no launch with it is recorded"
+                                 : "'badd' of the name: C, which the sum of the slices reads, is not modelled");
   } else if (name.c == NvjetC::kUnsaid) {
     built.notes.emplace_back("neither bz nor badd in the name: C is taken as not read");
   }
@@ -212,6 +214,6 @@ BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
 
 }  // namespace
 
-FamilyParser nvjet_family() { return {"nvjet", matches_nvjet, make_nvjet, "nvjet_", false, true, true}; }
+FamilyParser nvjet_family() { return {"nvjet", matches_nvjet, make_nvjet, "nvjet_sm90_", false, true, true}; }
 
 }  // namespace strata

@@ -244,10 +244,13 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
   }
   try {
     if (family->needs_wgmma && !(target.has_wgmma && target.has_tma)) {
-      throw UnsupportedError("needs wgmma and TMA, which this GPU has not");
+      throw UnsupportedError(kNeedsWgmma);
     }
     check_cells(row, target);
     BuiltKernel built = family->make(row, target);
+    if (row.parts_are_summed && !row.grid && built.parts < 2) {
+      throw UnsupportedError("K was split (a splitKreduce launch follows); record grid_dim");
+    }
     if (built.warning.empty()) {
       built.warning = overruled_dims(row, *family, built.source->launch());
     }
