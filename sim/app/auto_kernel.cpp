@@ -94,6 +94,7 @@ Prediction prediction_of(const AutoChoice& choice) {
   const SimulatedCandidate& best = choice.simulated.front();
   out.ok = true;
   out.kernel = best.name();
+  out.family = best.launches.front()->family;
   out.result = best.launches.front()->result;
   for (std::size_t i = 1; i < best.launches.size(); ++i) {
     add_to(out.result, best.launches[i]->result);

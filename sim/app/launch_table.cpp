@@ -8,10 +8,12 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "sim/app/launch_limits.hpp"
 #include "sim/base/error.hpp"
 #include "workloads/kernels/options.hpp"
+#include "workloads/library/shape.hpp"
 #include "workloads/library/split_producer.hpp"
 
 namespace strata::app {
@@ -72,7 +74,7 @@ std::string LaunchTable::misspelt_columns() const {
 
 const std::string& LaunchTable::text(std::optional<std::size_t> column) const {
   static const std::string kEmpty;
-  return column ? record_.cells[*column] : kEmpty;
+  return column ? ahead_record_.cells[*column] : kEmpty;
 }
 
 std::optional<Dim3> LaunchTable::dim3(std::optional<std::size_t> column) const {
@@ -80,13 +82,16 @@ std::optional<Dim3> LaunchTable::dim3(std::optional<std::size_t> column) const {
   if (cell.empty()) {
     return std::nullopt;
   }
+  // As Python and Nsight Compute print it, too: "(128, 1, 1)".
+  const bool tuple = cell.size() > 2 && cell.front() == '(' && cell.back() == ')';
   std::array<std::uint32_t, 3> extent{};
-  const char* at = cell.data();
-  const char* const end = at + cell.size();
+  const char* at = cell.data() + (tuple ? 1 : 0);
+  const char* const end = cell.data() + cell.size() - (tuple ? 1 : 0);
   for (std::size_t i = 0; i < extent.size(); ++i) {
+    while (tuple && at != end && *at == ' ') ++at;
     const auto [stop, status] = std::from_chars(at, end, extent[i]);
     const bool last = i + 1 == extent.size();
-    if (status != std::errc{} || (last ? stop != end : stop == end || *stop != 'x')) {
+    if (status != std::errc{} || (last ? stop != end : stop == end || *stop != (tuple ? ',' : 'x'))) {
       refuse(column, "three dimensions such as 128x1x1");
     }
     at = stop + 1;
@@ -95,13 +100,13 @@ std::optional<Dim3> LaunchTable::dim3(std::optional<std::size_t> column) const {
 }
 
 void LaunchTable::refuse(std::optional<std::size_t> column, const std::string& expected) const {
-  throw InputError(Diagnostic{reader_.path(), record_.line, 0, reader_.header()[*column],
+  throw InputError(Diagnostic{reader_.path(), ahead_record_.line, 0, reader_.header()[*column],
                               fmt::format("'{}': expected {}", text(column), expected)});
 }
 
 std::optional<std::uint32_t> LaunchTable::count(std::optional<std::size_t> column, std::uint32_t lowest,
                                                 std::uint32_t highest) const {
-  const auto value = column ? csv_number(reader_, record_, *column) : std::nullopt;
+  const auto value = column ? csv_number(reader_, ahead_record_, *column) : std::nullopt;
   if (!value) {
     return std::nullopt;
   }
@@ -112,7 +117,7 @@ std::optional<std::uint32_t> LaunchTable::count(std::optional<std::size_t> colum
 }
 
 double LaunchTable::clock() const {
-  const auto mhz = clock_ ? csv_number(reader_, record_, *clock_) : std::nullopt;
+  const auto mhz = clock_ ? csv_number(reader_, ahead_record_, *clock_) : std::nullopt;
   if (mhz && (*mhz < 1 || *mhz > kMaxSmClockMhz)) {
     refuse(clock_, fmt::format("1 to {} MHz, or an empty cell", kMaxSmClockMhz));
   }
@@ -120,6 +125,17 @@ double LaunchTable::clock() const {
 }
 
 void LaunchTable::check(const LaunchRow& row) const {
+  if (!row.dtype.empty() && !names_data_type(row.dtype)) {
+    try {
+      static_cast<void>(parse_data_type(row.dtype));
+    } catch (const InputError& error) {
+      throw InputError(Diagnostic{reader_.path(), ahead_record_.line, 0, reader_.header()[*dtype_],
+                                  error.diagnostics().front().message});
+    }
+  }
+  if (!row.shape.empty()) {
+    if (const std::string expected = unreadable_cell(row.op, row.shape); !expected.empty()) refuse(shape_, expected);
+  }
   const auto impossible = impossible_cell(row);
   if (!impossible) {
     return;
@@ -141,7 +157,25 @@ void LaunchTable::check(const LaunchRow& row) const {
 }
 
 bool LaunchTable::next(LaunchJob& job) {
-  if (!reader_.next(record_)) {
+  if (!begun_) {
+    begun_ = true;
+    read_ahead();
+  }
+  if (!ahead_) {
+    return false;
+  }
+  job = std::move(*ahead_);
+  std::swap(record_, ahead_record_);
+  if (read_ahead()) {
+    link_producer(job.row, ahead_->row);
+    link_sum(job.row, ahead_->row);
+  }
+  return true;
+}
+
+bool LaunchTable::read_ahead() {
+  ahead_.reset();
+  if (!reader_.next(ahead_record_)) {
     return false;
   }
   for (const auto& column : {case_, op_, dtype_, shape_, kernel_}) {
@@ -149,7 +183,7 @@ bool LaunchTable::next(LaunchJob& job) {
       refuse(column, fmt::format("at most {} bytes, found {}", kMaxCellBytes, text(column).size()));
     }
   }
-  job.row = {};
+  LaunchJob job;
   job.row.case_name = text(case_);
   job.row.seq = text(seq_);
   static_cast<void>(count(seq_, 0, std::numeric_limits<std::uint32_t>::max()));
@@ -167,9 +201,8 @@ bool LaunchTable::next(LaunchJob& job) {
   job.row.smem_dynamic = count(smem_dynamic_, 0, kMaxCtaSmemBytes);
   job.row.smem_static = count(smem_static_, 0, kMaxCtaSmemBytes);
   check(job.row);
-  link_producer(previous_, job.row);
-  previous_ = job.row;
   job.sm_clock_mhz = clock();
+  ahead_ = std::move(job);
   return true;
 }
 

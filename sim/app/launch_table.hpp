@@ -32,18 +32,22 @@ class LaunchTable {
   [[nodiscard]] const CsvReader& reader() const noexcept { return reader_; }
 
  private:
+  /// Reads the row ahead; false at the end of the file.
+  bool read_ahead();
   [[nodiscard]] const std::string& text(std::optional<std::size_t> column) const;
   [[nodiscard]] std::optional<Dim3> dim3(std::optional<std::size_t> column) const;
   [[nodiscard]] std::optional<std::uint32_t> count(std::optional<std::size_t> column, std::uint32_t lowest,
                                                    std::uint32_t highest) const;
   [[nodiscard]] double clock() const;  ///< 0 where the cell is empty
   [[noreturn]] void refuse(std::optional<std::size_t> column, const std::string& expected) const;
-  /// What no GPU launches is a mistake of the file.
+  /// What no GPU launches, and cells that are no value at all, are mistakes of the file.
   void check(const LaunchRow& row) const;
 
   CsvReader reader_;
   CsvRecord record_;
-  LaunchRow previous_;  ///< the row before
+  CsvRecord ahead_record_;  ///< of the row after, which says whether a launch's parts are added up
+  std::optional<LaunchJob> ahead_;
+  bool begun_ = false;
   std::optional<std::size_t> case_, seq_, op_, dtype_, shape_, kernel_;
   std::optional<std::size_t> grid_, block_, cluster_, registers_, smem_dynamic_, smem_static_, clock_;
 };

@@ -120,16 +120,18 @@ struct PredictOutputs {
 /// Rows that share a warning: how many, and what is the matter with the first.
 class CountedWarning {
  public:
-  explicit CountedWarning(const char* what) : what_(what) {}
+  CountedWarning(const char* of_one, const char* of_more) : of_one_(of_one), of_more_(of_more) {}
   void add(const LaunchRow& row, const std::string& why) {
     if (rows_++ == 0) first_ = fmt::format("case '{}', seq '{}': {}", row.case_name, row.seq, why);
   }
   void print() const {
-    if (rows_ > 0) warn(fmt::format("{} rows {}; the first: {}", rows_, what_, first_));
+    if (rows_ == 1) warn(fmt::format("1 row {}: {}", of_one_, first_));
+    if (rows_ > 1) warn(fmt::format("{} rows {}; the first: {}", rows_, of_more_, first_));
   }
 
  private:
-  const char* what_;
+  const char* of_one_;
+  const char* of_more_;
   std::size_t rows_ = 0;
   std::string first_;
 };
@@ -138,9 +140,11 @@ struct Tally {
   std::size_t rows = 0;
   std::size_t supported = 0;
   std::size_t bugs = 0;
-  CountedWarning contradictions{"contradict themselves"};
-  CountedWarning high_clocks{"have an sm_clock_mhz above the GPU's highest, which is simulated"};
-  CountedWarning ignored_words{"have words in their kernel's name that have no effect in the model"};
+  CountedWarning doubts{"contradicts itself or leaves open what ran", "contradict themselves or leave open what ran"};
+  CountedWarning high_clocks{"has an sm_clock_mhz above the GPU's highest, which is simulated",
+                             "have an sm_clock_mhz above the GPU's highest, which is simulated"};
+  CountedWarning ignored_words{"has words in its kernel's name that have no effect in the model",
+                               "have words in their kernel's name that have no effect in the model"};
   ProfileTotals totals;
 };
 
@@ -159,7 +163,7 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
     tally.supported += prediction.ok ? 1U : 0U;
     tally.bugs += prediction.model_bug ? 1U : 0U;
     tally.totals.add(launches[i], prediction);
-    if (prediction.ok && !prediction.warning.empty()) tally.contradictions.add(jobs[i].row, prediction.warning);
+    if (prediction.ok && !prediction.warning.empty()) tally.doubts.add(jobs[i].row, prediction.warning);
     const int highest_mhz = predictor.gpu().clocks.sm_max_mhz;
     if (prediction.ok && std::lround(jobs[i].sm_clock_mhz) > highest_mhz) {
       tally.high_clocks.add(jobs[i].row, fmt::format("{:g} MHz; {} are simulated", jobs[i].sm_clock_mhz, highest_mhz));
@@ -228,7 +232,7 @@ int predict(const PredictOptions& options) {
     }
     predict_chunk(predictor, launches, outputs, tally);
   }
-  tally.contradictions.print();
+  tally.doubts.print();
   tally.high_clocks.print();
   tally.ignored_words.print();
   const std::string& input = options.from.empty() ? options.in : options.from[1];
@@ -245,7 +249,9 @@ int predict(const PredictOptions& options) {
   }
   clear_progress();
   if (tally.bugs > 0) {
-    warn(fmt::format("{} rows broke an invariant of the model; their reason tells which", tally.bugs));
+    warn(tally.bugs == 1
+             ? std::string("1 row broke an invariant of the model; its reason tells which")
+             : fmt::format("{} rows broke an invariant of the model; their reason tells which", tally.bugs));
   }
   if (outputs.set.uses_stdout()) {
     outputs.set.commit();

@@ -47,7 +47,8 @@ std::string prediction_csv_row(const std::string& case_name, const std::string& 
   }
   const Result& r = prediction.result;
   return out + fmt::format(",{},{:.3f},{},{},{:.0f},{}\n", to_string(r.bottleneck), prediction.host_seconds,
-                           csv_cell(r.family), r.sm_clock_mhz, r.sm_active_cycles_avg, csv_cell(prediction.kernel));
+                           csv_cell(prediction.family), r.sm_clock_mhz, r.sm_active_cycles_avg,
+                           csv_cell(prediction.kernel));
 }
 
 }  // namespace strata::app

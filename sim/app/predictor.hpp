@@ -19,8 +19,9 @@ struct Prediction {
   bool ok = false;
   bool model_bug = false;     ///< not ok because an invariant of ours broke
   std::string reason;         ///< why not ok, in words on one line
-  std::string warning;        ///< ok, but cells of the launch contradict each other; which one held
+  std::string warning;        ///< ok, but cells of the launch contradict each other or leave something open; what held
   std::string ignored_words;  ///< ok, but these of the kernel's name have no effect
+  std::string family;         ///< ok: of the kernel, as family_of() names it
   std::string kernel;         ///< what was chosen, where the launch left it open
   Result result;              ///< valid when ok
   double host_seconds = 0;

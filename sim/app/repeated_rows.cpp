@@ -21,7 +21,9 @@ void RepeatedRows::see(const std::string& case_name, const std::string& seq) {
 std::string RepeatedRows::text() const {
   return repeated_ == 0
              ? std::string()
-             : fmt::format("{} rows repeat the case and seq of an earlier one; the first: {}", repeated_, first_);
+             : (repeated_ == 1 ? fmt::format("1 row repeats the case and seq of an earlier one: {}", first_)
+                               : fmt::format("{} rows repeat the case and seq of an earlier one; the first: {}",
+                                             repeated_, first_));
 }
 
 }  // namespace strata::app

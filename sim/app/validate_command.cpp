@@ -143,7 +143,7 @@ void add_validate(CLI::App& app, Action& action) {
   command->add_option("--html", options->html, "tables and a scatter plot as one page");
   add_switch(*command, "--rows", options->rows, "lists every launch too");
   add_switch(*command, "--glance", options->glance,
-             "prints only the tables at a glance, errors of cycles and of HBM traffic by group");
+             "prints only the tables at a glance, errors of cycles, durations and HBM traffic by group");
   add_switch(*command, "--cycles-only", options->cycles_only,
              "does not score durations, which need a second simulation at the clock model's clock");
   command

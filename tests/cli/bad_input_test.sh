@@ -262,7 +262,7 @@ put "$header\na,-1,gemm,bf16,s,k,1x1x1,\n"
 expect_error 2 "in.csv:2: seq: '-1' is not a number of zero or more" predict --in in.csv --out out.csv
 put "$header\na,1,gemm,bf16,s,k,,\nb,1,gemm,bf16,s,k,,\na,1,gemm,bf16,s,k,,\na,2,gemm,bf16,s,k,,\n"
 expect_done predict --in in.csv --out repeated.csv
-grep -q "1 rows repeat the case and seq of an earlier one; the first: case 'a', seq '1'" stderr ||
+grep -q "1 row repeats the case and seq of an earlier one: case 'a', seq '1'" stderr ||
   fail "no warning for a repeated row: $(cat stderr)"
 expect_error 2 "--from: ncu needs a file: expected --from ncu FILE" predict --from ncu
 expect_error 2 "--from: ncu needs a file: expected --from ncu FILE" predict --from ncu --out out.csv
@@ -321,9 +321,9 @@ expect_unread --write-launches predict --in read.csv --out out.csv --write-launc
 expect_contradiction() {  # WARNING COLUMNS CELLS
   put "case,seq,op,dtype,shape,kernel,$2\na,1,$3\n"
   expect_done predict --in in.csv --out contradiction.csv
-  grep -q "1 rows contradict themselves; $1" stderr || fail "no warning '$1': $(cat stderr)"
+  grep -q "1 row contradicts itself or leaves open what ran: $1" stderr || fail "no warning '$1': $(cat stderr)"
 }
-expect_contradiction "the first: case 'a', seq '1': a grid of 100 CTAs covers" grid_dim \
+expect_contradiction "case 'a', seq '1': a grid of 100 CTAs covers" grid_dim \
   "add,bf16,\"64,64\",\"$add\",100x1x1"
 expect_contradiction ".*a block of 383 threads; the kernel's own 384 are simulated" block_dim,cluster_dim \
   "gemm,bf16,\"256,256,256,TN\",$nvjet,383x1x1,"
@@ -345,11 +345,11 @@ expect_contradiction ".*32 registers a thread and 200000 B of shared memory, of 
   regs,smem_dyn "add,bf16,\"64,64\",\"$add\",32,200000"
 put "$header\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,,9000\n"
 expect_done predict --in in.csv --out clock.csv
-grep -q "1 rows have an sm_clock_mhz above the GPU's highest, which is simulated; .* 9000 MHz; 1980 are simulated" stderr ||
+grep -q "1 row has an sm_clock_mhz above the GPU's highest, which is simulated: .* 9000 MHz; 1980 are simulated" stderr ||
   fail "no warning for a clock above the highest: $(cat stderr)"
 put "$header\na,1,gemm,bf16,\"256,256,256,TN\",${nvjet/_coopA/_coopA_bias},,\n"
 expect_done predict --in in.csv --out word.csv
-grep -q "1 rows have words in their kernel's name that have no effect in the model; .*: 'bias'" stderr ||
+grep -q "1 row has words in its kernel's name that have no effect in the model: .*: 'bias'" stderr ||
   fail "no warning for an unknown word: $(cat stderr)"
 put "case,seq,op,dtype,shape,kernel,grid_xx\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet,1x1x1\n"
 expect_done predict --in in.csv --out column.csv --json column.json
@@ -366,9 +366,47 @@ for op in gem:gemm ADD:add; do
   expect_done predict --in in.csv --out op.csv
   grep -q "did you mean '${op#*:}'?" op.csv || fail "no nearest operator of ${op%:*}: $(cat op.csv)"
 done
-put "case,seq,op,dtype,shape,kernel\na,1,gemm,foo,\"256,256,256,TN\",$nvjet\n"
-expect_done predict --in in.csv --out foo.csv
-grep -q "'foo' is not a data type; expected one of fp64" foo.csv || fail "dtype 'foo' is taken: $(cat foo.csv)"
+
+# A cell that is no value at all is refused; a value that no kernel has makes its row unsupported.
+expect_refused() {  # PATTERN OP DTYPE SHAPE
+  put "case,seq,op,dtype,shape,kernel\na,1,$2,$3,\"$4\",auto\n"
+  expect_error 2 "in.csv:2: $1" predict --in in.csv --out refused.csv
+}
+expect_refused "dtype: 'bf17' is not a data type; expected one of fp64.*did you mean 'bf16'" gemm bf17 256,256,256,TN
+expect_refused "shape: '256,256,abc,TN': expected .batch,.M,N,K,layout with a whole number as cell 3, found 'abc'" \
+  gemm bf16 256,256,abc,TN
+expect_refused "shape: '256,256,256,TX': .* NN, NT, TN or TT as cell 4, found 'TX'" gemm bf16 256,256,256,TX
+expect_refused "shape: .*: expected batch,heads,.* with 0 or 1 as cell 7, found '2'" attention bf16 1,2,2,64,64,64,2,flash
+expect_refused "shape: '64,x': expected rows,cols with a whole number as cell 2, found 'x'" add bf16 64,x
+expect_unsupported() {  # REASON OP DTYPE SHAPE
+  put "case,seq,op,dtype,shape,kernel\na,1,$2,$3,\"$4\",auto\n"
+  expect_done predict --in in.csv --out unsupported.csv
+  grep -qE "^a,1,unsupported,.*$1" unsupported.csv || fail "no reason '$1': $(cat unsupported.csv)"
+}
+expect_unsupported "cell 2 is '0', not a positive" gemm bf16 256,0,256,TN
+expect_unsupported "take no fp64" gemm fp64 256,256,256,TN
+expect_unsupported "'int64' is not a data type" add int64 64,64
+expect_unsupported "backend 'flsh' is not known; did you mean 'flash'" attention bf16 1,2,2,64,64,64,0,flsh
+expect_unsupported "backend 'math' is a sequence of kernels.*a row" attention bf16 1,2,2,64,64,64,0,math
+put "case,seq,op,dtype,shape,kernel\na,1,gemm,bf16,256,256,256,TN,auto\n"
+expect_error 2 "in.csv:2: has 9 cells; the header has 6; a cell that holds commas needs quotes" \
+  predict --in in.csv --out refused.csv
+
+# A CUTLASS product whose parts the next launch adds up was split, though its row has no grid.
+cutlass='void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_64x64_32x6_tn_align8>(T1::Params)'
+sum='void cublasLt::splitKreduce_kernel<32, 16, int, float, __nv_bfloat16, float, __nv_bfloat16, 0, float, __nv_bfloat16, __nv_bfloat16, 1, 0, 0, 0>()'
+split() {  # CELLS: of the product behind its kernel
+  local cells='gemm,bf16,"64,64,4096,TN"'
+  put "case,seq,op,dtype,shape,kernel,grid_dim\na,0,$cells,\"$cutlass\",$1\na,1,$cells,\"$sum\",\n"
+  expect_done predict --in in.csv --out split.csv
+}
+split ""
+grep -q '^a,0,unsupported,"\?cutlass_gemm: K was split (a splitKreduce launch follows); record grid_dim' split.csv ||
+  fail "a split product without a grid is predicted: $(cat split.csv)"
+grep -q '^a,1,unsupported' split.csv || fail "its sum is predicted: $(cat split.csv)"
+split '"(1, 1, 8)"'
+[[ $(grep -c '^a,[01],ok' split.csv) -eq 2 ]] || fail "with its grid it is not predicted: $(cat split.csv)"
+put "case,seq,op,dtype,shape,kernel\na,1,gemm,bf16,\"256,256,256,TN\",$nvjet\n"
 
 # More threads than cores are not asked for.
 expect_done predict --in in.csv --out foo.csv -j 1024

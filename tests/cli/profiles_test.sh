@@ -27,6 +27,9 @@ grep -qE '^splitk_sum +1 ' stdout || fail "ncu: no total of splitk_sum: $(cat st
 expect_done predict --from ncu "$profiles/ncu_raw.csv" --gpu a100-sxm4-80gb --json other.json
 [[ $(grep -c "was recorded on a GPU of compute capability 9.0, not 8.0; a100-sxm4-80gb is simulated" stderr) -eq 1 ]] ||
   fail "no warning for a profile of another GPU: $(cat stderr)"
+[[ $(grep -c "us: nvjet: needs wgmma and TMA, which this GPU has not$" stdout) -eq 1 ]] ||
+  fail "what kernels of Hopper need takes other than one line: $(cat stdout)"
+grep -q "leave their kernel cells empty" stdout || fail "no word of an equivalent: $(cat stdout)"
 grep -q 'compute capability 9.0, not 8.0' other.json || fail "the warning is not in --json: $(cat other.json)"
 
 # A launch without a shape says what to record.

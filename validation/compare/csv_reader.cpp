@@ -100,7 +100,9 @@ bool CsvReader::next(CsvRecord& record) {
     return false;
   }
   if (record.cells.size() != header_.size()) {
-    fail(record.line, fmt::format("has {} cells; the header has {}", record.cells.size(), header_.size()));
+    constexpr const char* kQuote = "; a cell that holds commas needs quotes, as the shape \"4096,4096,4096,TN\" does";
+    fail(record.line, fmt::format("has {} cells; the header has {}{}", record.cells.size(), header_.size(),
+                                  record.cells.size() > header_.size() ? kQuote : ""));
   }
   return true;
 }

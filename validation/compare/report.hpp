@@ -7,8 +7,8 @@
 
 namespace strata {
 
-/// Aligned tables: per split a table for every group with all quantities, then cycles and HBM at a glance.
-/// @param glance_only  the last two tables only
+/// Aligned tables: per split a table for every group with all quantities, then cycles, durations and HBM at a glance.
+/// @param glance_only  these last tables only
 [[nodiscard]] std::string comparison_text(const Comparison& comparison, bool glance_only = false);
 /// One aligned line per measured row: values and errors of cycles, duration and HBM traffic.
 [[nodiscard]] std::string comparison_rows_text(const Comparison& comparison);

@@ -37,19 +37,21 @@ void append_group(std::string& out, const SplitScore& split, const GroupScore& g
   }
 }
 
-/// Cycles, or durations where the data hold no cycles.
-Quantity time_quantity(const Comparison& comparison) {
+/// Times that are scored, cycles where there are none.
+std::vector<Quantity> time_quantities(const Comparison& comparison) {
   const auto scored = [&](Quantity q) { return comparison.splits.front().overall.of(q).n > 0; };
-  return !scored(Quantity::kSmCycles) && scored(Quantity::kDurationUs) ? Quantity::kDurationUs : Quantity::kSmCycles;
+  std::vector<Quantity> out;
+  if (scored(Quantity::kSmCycles) || !scored(Quantity::kDurationUs)) out.push_back(Quantity::kSmCycles);
+  if (scored(Quantity::kDurationUs)) out.push_back(Quantity::kDurationUs);
+  return out;
 }
 
-std::string time_title(const Comparison& comparison) {
-  return time_quantity(comparison) == Quantity::kSmCycles ? "sm_cycles at a glance" : "durations at a glance";
+std::string time_title(Quantity time) {
+  return time == Quantity::kSmCycles ? "sm_cycles at a glance" : "durations at a glance";
 }
 
-void append_glance(std::string& out, const Comparison& comparison) {
-  const Quantity time = time_quantity(comparison);
-  out += fmt::format("\n{}, errors in %\n", time_title(comparison));
+void append_glance(std::string& out, const Comparison& comparison, Quantity time) {
+  out += fmt::format("\n{}, errors in %\n", time_title(time));
   out += fmt::format("  {:<12} {:<26} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} | {:>9} {:>9}\n", "split", "group", "n",
                      "mean", "median", "p90", "max", "bias", "roofline", "bound");
   for (const SplitScore& split : comparison.splits) {
@@ -120,8 +122,9 @@ std::string comparison_text(const Comparison& comparison, bool glance_only) {
     out += fmt::format("{} more rows were measured on another GPU and are left out\n", comparison.other_gpu);
   }
   if (!glance_only) {
-    out += fmt::format("The last two tables, '{}' and 'HBM at a glance', sum up; --glance prints no others.\n",
-                       time_title(comparison));
+    std::string titles;
+    for (const Quantity time : time_quantities(comparison)) titles += fmt::format("'{}', ", time_title(time));
+    out += fmt::format("The last tables, {}and 'HBM at a glance', sum up; --glance prints no others.\n", titles);
     append_groups(out, comparison);
   }
   if (!comparison.causes.empty()) {
@@ -130,7 +133,9 @@ std::string comparison_text(const Comparison& comparison, bool glance_only) {
       out += fmt::format("  {:>4}  {}\n", count, reason);
     }
   }
-  append_glance(out, comparison);
+  for (const Quantity time : time_quantities(comparison)) {
+    append_glance(out, comparison, time);
+  }
   append_hbm(out, comparison);
   return out;
 }

@@ -288,7 +288,8 @@ class GemmTmaSource final : public TraceSource {
     Operation& load = out[0] = plan_.read_c;
     if (row < p.m && col < p.n && step * width < box.cols) {
       load.mem.address = plan_.addresses.c_base +
-                         static_cast<std::uint64_t>(row * plan_.addresses.c_pitch_bytes + col * std::int64_t{bytes});
+                         static_cast<std::uint64_t>(state.slice * plan_.addresses.c_slice_bytes +
+                                                    row * plan_.addresses.c_pitch_bytes + col * std::int64_t{bytes});
       load.mem.rows = static_cast<std::uint32_t>(std::min<std::int64_t>(box.rows, p.m - row));
       load.mem.row_bytes = static_cast<std::uint32_t>(std::min<std::int64_t>(width, p.n - col)) * bytes;
     }

@@ -5,7 +5,7 @@
 /// whole tiles in turn (ping-pong, so that one's epilogue hides behind the other's main loop). Clusters take cluster
 /// tiles cluster_id, cluster_id + clusters, ... in the order of the raster.
 ///
-/// Not modelled: dynamic tile schedulers, beta != 0 (C is never read), bias and activation epilogues.
+/// Not modelled: dynamic tile schedulers, C read by TMA, bias and activation epilogues.
 /// Cost: fetch() is a copy and a few patched fields per operation; no allocation, one division set per tile.
 #pragma once
 

@@ -108,14 +108,29 @@ std::vector<KernelCandidate> promising_candidates(std::vector<KernelCandidate> a
   std::stable_sort(all.begin(), all.end(), [](const KernelCandidate& a, const KernelCandidate& b) {
     return a.estimated_cycles < b.estimated_cycles;
   });
+  struct Tile {
+    std::size_t variants = 0;
+    std::uint64_t ring_bytes = 0;              ///< the largest of the variants'
+    const KernelCandidate* deepest = nullptr;  ///< of those that are left out, where it is deeper
+  };
+  std::map<std::string, Tile> tiles;
   std::vector<KernelCandidate> out;
-  std::map<std::string, std::size_t> variants;
-  for (KernelCandidate& candidate : all) {
-    if (out.size() == most || candidate.estimated_cycles > kWorthSimulating * all.front().estimated_cycles) {
+  for (const KernelCandidate& candidate : all) {
+    if (candidate.estimated_cycles > kWorthSimulating * all.front().estimated_cycles) {
       break;
     }
-    if (variants[candidate.tile]++ < kVariantsOfTile) {
+    Tile& tile = tiles[candidate.tile];
+    if (out.size() < most && tile.variants < kVariantsOfTile) {
+      ++tile.variants;
+      tile.ring_bytes = std::max(tile.ring_bytes, candidate.ring_bytes);
       out.push_back(candidate);
+    } else if (candidate.ring_bytes > std::max(tile.ring_bytes, tile.deepest ? tile.deepest->ring_bytes : 0)) {
+      tile.deepest = &candidate;
+    }
+  }
+  for (const auto& [name, tile] : tiles) {
+    if (tile.variants > 0 && tile.deepest != nullptr && tile.deepest->ring_bytes > tile.ring_bytes) {
+      out.push_back(*tile.deepest);
     }
   }
   return out;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct KernelCandidate {
   std::vector<LaunchRow> launches;  ///< in order: the kernel, and the sum of its parts where it splits
   double estimated_cycles = 0;      ///< comparable within one operator only
   std::string tile;                 ///< candidates with the same are variants of one another
+  std::uint64_t ring_bytes =
+      0;  ///< that a CTA can have on their way, to which estimates are blind; 0 = does not matter
 };
 
 /// The operators that have candidates, as `op` spells them.
@@ -27,7 +30,7 @@ struct KernelCandidate {
 [[nodiscard]] std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target);
 
 /// The most promising candidates, best estimate first: at most `most`, at most two variants of a tile, none estimated
-/// at more than half again the best.
+/// at more than half again the best. Behind them the deepest pipeline of each tile where these are shallower.
 [[nodiscard]] std::vector<KernelCandidate> promising_candidates(std::vector<KernelCandidate> all, std::size_t most);
 
 }  // namespace strata

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/arithmetic.hpp"
+#include "workloads/kernels/options.hpp"
 #include "workloads/library/candidate_families.hpp"
 #include "workloads/library/shape.hpp"
 
@@ -199,6 +201,16 @@ void add_attention_candidates(const LaunchRow& row, const TargetFacts& target, C
   }
   p.half = type == DataType::kFp16;
   const std::string& backend = p.cells.backend;
+  static const std::array<std::string, 3> kBackends{"flash", "cudnn", "auto"};
+  if (backend == "math") {
+    out.refuse("backend 'math' is a sequence of kernels, none of them an attention; give each of them a row");
+    return;
+  }
+  if (!backend.empty() && std::find(kBackends.begin(), kBackends.end(), backend) == kBackends.end()) {
+    out.refuse(fmt::format("backend '{}' is not known{}; expected flash or cudnn, or none for either", backend,
+                           nearest_hint(backend, kBackends)));
+    return;
+  }
   const bool any = backend.empty() || backend == "auto";
   if (any || backend == "flash") {
     add_flash(p, out);

@@ -80,6 +80,10 @@ void try_kernel(const Problem& p, std::uint32_t tile_n, std::uint32_t tile_m, co
       built = resolve_launch(launch, p.target);
     }
     const Launch& whole = built.source->launch();
+    // Where SMs have several CTAs one's loads hide behind another's products.
+    constexpr std::uint64_t kFewCtasOfSm = 2;
+    const bool alone = whole.num_ctas() <= kFewCtasOfSm * p.target.num_sms;
+    candidate.ring_bytes = alone ? whole.smem_dynamic_bytes + whole.smem_static_bytes : 0;
     const std::uint64_t tiles = tiles_of(p, tile_n, tile_m);
     const std::uint64_t parts = std::max<std::uint64_t>(1, whole.num_ctas() / std::max<std::uint64_t>(1, tiles));
     const double k = static_cast<double>(p.cells.k) / static_cast<double>(parts);

@@ -61,7 +61,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
 }  // namespace
 
 FamilyParser cudnn_sm90_attention_family() {
-  return FamilyParser{"cudnn_sm90_attention", &matches, &make, "cudnn_generated_fort_native_sdpa_sm90"};
+  return FamilyParser{
+      "cudnn_sm90_attention", &matches, &make, "cudnn_generated_fort_native_sdpa_sm90", false, true, true};
 }
 
 }  // namespace strata

@@ -17,6 +17,7 @@ struct FamilyParser {
   const char* stem = "";       ///< how its kernel names begin: used to name the nearest family of an unknown one
   bool uses_producer = false;  ///< reads LaunchRow's producer
   bool names_cluster = true;   ///< the kernel's name or code settles the cluster; false: the generator lays it out
+  bool needs_wgmma = false;    ///< and TMA
 };
 
 [[nodiscard]] std::span<const FamilyParser> kernel_families();

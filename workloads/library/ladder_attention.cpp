@@ -148,7 +148,7 @@ AttentionShape shape_of(const Name& name, const LaunchRow& row, const TargetFact
 }
 
 BuiltKernel make_wgmma(const Name& name, const AttentionShape& shape, const LaunchRow& row, const TargetFacts& target) {
-  if (!target.has_tma || !target.has_wgmma) throw UnsupportedError("TMA and wgmma need a Hopper GPU");
+  if (!target.has_tma || !target.has_wgmma) throw UnsupportedError(kNeedsWgmma);
   if (name.tile() != std::pair{128U, 128U}) throw UnsupportedError("the ladder's wgmma kernels have tiles of 128x128");
   LadderWgmmaConfig c;
   c.shape = shape;

@@ -261,6 +261,8 @@ BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
 FamilyParser ladder_simt_family() { return {"ladder_simt", &matches_simt, &make_simt, "strata_gemm_simt"}; }
 FamilyParser ladder_mma_family() { return {"ladder_mma", &matches_mma, &make_mma, "strata_gemm_mma"}; }
 FamilyParser ladder_wmma_family() { return {"ladder_wmma", &matches_wmma, &make_wmma, "strata_gemm_wmma"}; }
-FamilyParser ladder_wgmma_family() { return {"ladder_wgmma", &matches_wgmma, &make_wgmma, "strata_gemm_wgmma"}; }
+FamilyParser ladder_wgmma_family() {
+  return {"ladder_wgmma", &matches_wgmma, &make_wgmma, "strata_gemm_wgmma", false, true, true};
+}
 
 }  // namespace strata

@@ -15,7 +15,8 @@ namespace strata {
 
 namespace {
 
-constexpr std::string_view kPrefix = "nvjet_sm90_";
+constexpr std::string_view kPrefix = "nvjet_";
+constexpr std::string_view kArchitecture = "sm90";
 
 std::optional<DataType> type_of(char letter) {
   switch (letter) {
@@ -66,6 +67,8 @@ void parse_pair(std::string_view word, const char* expected, std::uint32_t& firs
   second = pair[1];
 }
 
+bool is_option(std::string_view word) { return word.starts_with("coop") || word == "splitK" || word == "algo2"; }
+
 /// A word between bz and the layout.
 void parse_option(std::string_view word, NvjetName& out) {
   if (word.starts_with("coop")) {
@@ -103,8 +106,15 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
   if (!canonical.starts_with(kPrefix)) {
     throw UnsupportedError(fmt::format("'{}' does not begin with {}", canonical, kPrefix));
   }
-  const std::vector<std::string_view> words = words_of(canonical.substr(kPrefix.size()));
-  if (words.size() < 7) {
+  std::vector<std::string_view> words = words_of(canonical.substr(kPrefix.size()));
+  if (words[0] == kArchitecture) {
+    words.erase(words.begin());
+  } else if (number_after(words[0], "sm")) {
+    throw UnsupportedError(
+        fmt::format("architecture '{}' of the name is not modelled; expected {}, or none", words[0], kArchitecture));
+  }
+  constexpr std::size_t kFewest = 6;  // without a word on C
+  if (words.size() < kFewest) {
     throw UnsupportedError(
         "the name is cut short; expected <types>_<tile>_<kTile>x<stages>_<cluster>_<v|h>_bz..._<layout>");
   }
@@ -123,11 +133,15 @@ NvjetName parse_nvjet_name(std::string_view canonical) {
   }
   out.layout = std::string(last.substr(0, 2));
   out.wgmma_m_along_n = last[2] == 'T';
-  if (words[5] != "bz") {
-    refuse_word(words[5], "bz after the raster direction");
+  std::size_t option = kFewest - 1;
+  if (words[option] == "bz" || words[option] == "badd") {
+    out.c = words[option] == "bz" ? NvjetC::kNotRead : NvjetC::kAdded;
+    ++option;
+  } else if (option + 1 < words.size() && !is_option(words[option])) {
+    refuse_word(words[option], "bz or badd after the raster direction");
   }
-  for (std::size_t i = 6; i + 1 < words.size(); ++i) {
-    parse_option(words[i], out);
+  for (; option + 1 < words.size(); ++option) {
+    parse_option(words[option], out);
   }
   return out;
 }
@@ -160,6 +174,7 @@ GemmTmaConfig nvjet_config(const LaunchRow& row, const TargetFacts& target) {
     const std::uint64_t k_tiles = ceil_div(static_cast<std::uint64_t>(shape.k), name.tile_k);
     config.split_k = static_cast<std::uint32_t>(std::min(std::max<std::uint64_t>(room / tiles, 2), k_tiles));
   }
+  config.reads_c = name.c == NvjetC::kAdded && config.split_k == 1;  // else the launch that adds up the slices reads it
   clusters = std::min(clusters, tiles * config.split_k);
   config.num_clusters = static_cast<std::uint32_t>(clusters);
   set_raster(config, name.vertical, target);
@@ -187,11 +202,18 @@ BuiltKernel make_nvjet(const LaunchRow& row, const TargetFacts& target) {
   built.parts = config.split_k;
   const NvjetName name = parse_nvjet_name(config.name);
   note_name(row, name, warning, built);
+  if (name.c == NvjetC::kAdded) {
+    built.notes.emplace_back(config.reads_c
+                                 ? "'badd' of the name is taken to add C; no launch with it is recorded"
+                                 : "'badd' of the name: C, which the sum of the slices reads, is not modelled");
+  } else if (name.c == NvjetC::kUnsaid) {
+    built.notes.emplace_back("neither bz nor badd in the name: C is taken as not read");
+  }
   return built;
 }
 
 }  // namespace
 
-FamilyParser nvjet_family() { return {"nvjet", matches_nvjet, make_nvjet, "nvjet_sm90_"}; }
+FamilyParser nvjet_family() { return {"nvjet", matches_nvjet, make_nvjet, "nvjet_sm90_", false, true, true}; }
 
 }  // namespace strata

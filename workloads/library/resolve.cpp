@@ -80,6 +80,15 @@ const FamilyParser* find_family(std::string_view canonical) {
   return nullptr;
 }
 
+/// Problems that stand on a line each, one after the other.
+std::string on_one_line(std::string_view problems) {
+  std::string out;
+  for (const char c : problems) {
+    out += c == '\n' ? std::string("; ") : std::string(1, c);
+  }
+  return out;
+}
+
 /// The identifier before template arguments, without namespaces: what a person would call the kernel.
 std::string identifier_of(const std::string& canonical) {
   std::string text = canonical.substr(0, canonical.find('<'));
@@ -234,8 +243,14 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
                                        nearest == nullptr ? "" : fmt::format("; the nearest is {}", nearest->family)));
   }
   try {
+    if (family->needs_wgmma && !(target.has_wgmma && target.has_tma)) {
+      throw UnsupportedError(kNeedsWgmma);
+    }
     check_cells(row, target);
     BuiltKernel built = family->make(row, target);
+    if (row.parts_are_summed && !row.grid && built.parts < 2) {
+      throw UnsupportedError("K was split (a splitKreduce launch follows); record grid_dim");
+    }
     if (built.warning.empty()) {
       built.warning = overruled_dims(row, *family, built.source->launch());
     }
@@ -244,11 +259,7 @@ BuiltKernel resolve_launch(const LaunchRow& row, const TargetFacts& target) {
     }
     return built;
   } catch (const InputError& error) {
-    std::string reason = error.what();
-    for (char& c : reason) {
-      c = c == '\n' ? ';' : c;
-    }
-    throw UnsupportedError(fmt::format("{}: {}", family->family, reason));
+    throw UnsupportedError(fmt::format("{}: {}", family->family, on_one_line(error.what())));
   } catch (const UnsupportedError& error) {
     throw UnsupportedError(fmt::format("{}: {}", family->family, error.what()));
   }

@@ -28,6 +28,7 @@ struct LaunchRow {
   /// The launch before it in the same case, for families whose kernels add up what that one left (uses_producer()).
   std::string producer_kernel;
   std::optional<Dim3> producer_grid;
+  bool parts_are_summed = false;  ///< the launch after it in the same case adds up slices of K that this one left
   /// What a person asked for beside the kernel's name. Where the name says otherwise the launch is refused; where these
   /// are empty, as in rows of a file, the name rules.
   struct Asked {
@@ -62,6 +63,9 @@ void expect_asked_type(const LaunchRow& row, DataType named);
 /// The same for row-wise kernels, whose operators are spelt in many ways ("native_layer_norm", "log_softmax"): `named`
 /// without its underscores has to be part of it. An attention and a GEMM run such kernels among others.
 [[nodiscard]] std::string overruled_row_operator(const LaunchRow& row, const std::string& named);
+
+/// Why a kernel of Hopper is refused elsewhere; after the family's name.
+inline constexpr const char* kNeedsWgmma = "needs wgmma and TMA, which this GPU has not";
 
 /// Builds the generator of a launch. Throws UnsupportedError with the reason in words: unknown family, a shape that
 /// does not parse, a variant that is not modelled.

@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "sim/base/error.hpp"
@@ -21,6 +22,24 @@ std::string_view trim(std::string_view text) {
     text.remove_suffix(1);
   }
   return text;
+}
+
+constexpr const char* kGemmForm = "[batch,]M,N,K,layout";
+constexpr const char* kAttentionForm = "batch,heads,kv_heads,q,kv,d,causal,backend";
+constexpr const char* kRowsForm = "rows,cols";
+
+bool is_layout_word(std::string_view word) {
+  return word.size() == 2 && word.find_first_not_of("NTnt") == std::string_view::npos;
+}
+
+std::optional<bool> mask_of(std::string_view word) {
+  if (word == "1" || word == "true" || word == "True" || word == "causal") return true;
+  if (word == "0" || word == "false" || word == "False" || word == "full") return false;
+  return std::nullopt;
+}
+
+bool is_number(std::string_view cell) {
+  return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 /// Cells of one shape, with errors that quote the whole of it.
@@ -70,7 +89,7 @@ class Cells {
 }  // namespace
 
 GemmCells parse_gemm_shape(const std::string& shape) {
-  const Cells cells(shape, "[batch,]M,N,K,layout");
+  const Cells cells(shape, kGemmForm);
   cells.require(3, 5);
   const std::string_view last = cells.at(cells.size() - 1);
   const bool has_layout = last.empty() || std::isdigit(static_cast<unsigned char>(last.front())) == 0;
@@ -84,7 +103,7 @@ GemmCells parse_gemm_shape(const std::string& shape) {
     out.batch = cells.positive(0);
   }
   if (has_layout && !last.empty()) {
-    if (last.size() != 2 || last.find_first_not_of("NTnt") != std::string_view::npos) {
+    if (!is_layout_word(last)) {
       cells.fail(fmt::format("has layout '{}', none of NN, NT, TN, TT", last));
     }
     out.layout = std::string(last);
@@ -94,7 +113,7 @@ GemmCells parse_gemm_shape(const std::string& shape) {
 }
 
 AttentionCells parse_attention_shape(const std::string& shape) {
-  const Cells cells(shape, "batch,heads,kv_heads,q,kv,d,causal,backend");
+  const Cells cells(shape, kAttentionForm);
   cells.require(7, 8);
   AttentionCells out;
   out.batch = cells.positive(0);
@@ -104,11 +123,11 @@ AttentionCells parse_attention_shape(const std::string& shape) {
   out.kv_len = cells.positive(4);
   out.head_dim = cells.positive(5);
   const std::string_view causal = cells.at(6);
-  if (causal == "1" || causal == "true" || causal == "True" || causal == "causal") {
-    out.causal = true;
-  } else if (causal != "0" && causal != "false" && causal != "False" && causal != "full") {
+  const std::optional<bool> mask = mask_of(causal);
+  if (!mask) {
     cells.fail(fmt::format("has '{}' for causal", causal));
   }
+  out.causal = *mask;
   if (cells.size() == 8) {
     out.backend = std::string(cells.at(7));
   }
@@ -116,10 +135,31 @@ AttentionCells parse_attention_shape(const std::string& shape) {
 }
 
 RowsColsCells parse_rows_cols(const std::string& shape) {
-  const Cells cells(shape, "rows,cols");
+  const Cells cells(shape, kRowsForm);
   cells.require(2, 2);
   constexpr std::int64_t kMost = std::int64_t{1} << 40;  // a tensor of one row may have more than 2^31 elements
   return {cells.positive(0, kMost), cells.positive(1, kMost)};
+}
+
+std::string unreadable_cell(const std::string& op, const std::string& shape) {
+  constexpr std::size_t kMask = 6;
+  const bool gemm = op == "gemm";
+  const bool attention = op == "attention";
+  const char* form = gemm ? kGemmForm : (attention ? kAttentionForm : kRowsForm);
+  const Cells cells(shape, form);
+  const std::size_t n = cells.size();
+  if (gemm ? n < 3 || n > 5 : (attention ? n < kMask + 1 || n > kMask + 2 : n != 2)) return {};
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string_view cell = cells.at(i);
+    const bool layout = gemm && i + 1 == n && !is_number(cell);
+    if (attention && i == kMask ? mask_of(cell).has_value()
+                                : (layout ? cell.empty() || is_layout_word(cell) : i > kMask || is_number(cell))) {
+      continue;
+    }
+    const char* wanted = layout ? "NN, NT, TN or TT" : (i == kMask ? "0 or 1" : "a whole number");
+    return fmt::format("{} with {} as cell {}, found '{}'", form, wanted, i + 1, cell);
+  }
+  return {};
 }
 
 }  // namespace strata

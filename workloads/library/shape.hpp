@@ -40,4 +40,9 @@ struct RowsColsCells {
 /// "rows,cols"
 [[nodiscard]] RowsColsCells parse_rows_cols(const std::string& shape);
 
+/// What was expected in place of the first cell that is no value at all: neither a whole number nor, where one belongs,
+/// a layout or a mask. Empty where there is none, and where the operator's shape has another number of cells. Numbers
+/// that no kernel takes, such as 0, are values.
+[[nodiscard]] std::string unreadable_cell(const std::string& op, const std::string& shape);
+
 }  // namespace strata

@@ -104,6 +104,8 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
 
 }  // namespace
 
-FamilyParser sm90_xmma_gemm_family() { return {"sm90_xmma_gemm", matches, make, "sm90_xmma_gemm_", false, false}; }
+FamilyParser sm90_xmma_gemm_family() {
+  return {"sm90_xmma_gemm", matches, make, "sm90_xmma_gemm_", false, false, true};
+}
 
 }  // namespace strata

@@ -38,6 +38,10 @@ void link_producer(const LaunchRow& previous, LaunchRow& row) {
   }
 }
 
+void link_sum(LaunchRow& row, const LaunchRow& next) {
+  row.parts_are_summed = !next.producer_kernel.empty() && family_of(next.kernel) == "splitk_sum";
+}
+
 std::uint32_t parts_of_producer(const LaunchRow& row, const TargetFacts& target,
                                 std::initializer_list<std::string_view> families, std::string_view word) {
   constexpr const char* kRecord =

@@ -13,6 +13,9 @@ namespace strata {
 /// it in the same case and of the same operator, type and shape.
 void link_producer(const LaunchRow& previous, LaunchRow& row);
 
+/// Tells a launch that `next`, to which link_producer() has told it, adds up its slices of K.
+void link_sum(LaunchRow& row, const LaunchRow& next);
+
 /// Into how many parts the launch before `row` left its result, as its own family reads its name and grid. Throws
 /// UnsupportedError that says what to record where no such launch precedes, where it is refused, of none of the
 /// `families`, or leaves no parts, and where its name does not hold `word`.

@@ -31,6 +31,50 @@ constexpr std::array kSpellings = {
 };
 constexpr std::size_t kNumCanonical = 10;
 
+/// Types of frameworks that are not simulated.
+constexpr std::array<std::string_view, 34> kOthers = {
+    "int64",
+    "int16",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint4",
+    "long",
+    "int",
+    "short",
+    "byte",
+    "char",
+    "i8",
+    "u8",
+    "i32",
+    "i64",
+    "complex32",
+    "complex64",
+    "complex128",
+    "complexfloat",
+    "complexdouble",
+    "fp4",
+    "fp6",
+    "e2m1",
+    "mxfp4",
+    "mxfp8",
+    "nvfp4",
+    "qint8",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3",
+    "quint8",
+    "float8_e8m0",
+    "float8_e4m3fnuz",
+};
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -48,10 +92,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+bool names_data_type(const std::string& text) {
+  const std::string lower = lower_case(text);
+  return std::find(kOthers.begin(), kOthers.end(), lower) != kOthers.end() ||
+         std::any_of(kSpellings.begin(), kSpellings.end(), [&](const Spelling& s) { return s.text == lower; });
+}
+
 DataType parse_data_type(const std::string& text) {
-  std::string lower = text;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(text);
   for (const Spelling& s : kSpellings) {
     if (s.text == lower) return s.type;
   }

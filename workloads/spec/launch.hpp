@@ -13,6 +13,8 @@ enum class DataType : std::uint8_t { kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kI
 [[nodiscard]] const char* to_string(DataType t);  ///< "bf16", ...
 /// Parses "fp16", "bf16", ...; throws InputError that names the valid ones and the nearest.
 [[nodiscard]] DataType parse_data_type(const std::string& text);
+/// Whether the text is the name of a type at all, also of one that no kernel here has ("int64", "complex64").
+[[nodiscard]] bool names_data_type(const std::string& text);
 
 struct Dim3 {
   std::uint32_t x = 1;

@@ -29,13 +29,21 @@ class ProfileTotals {
       return measured > 0 ? std::optional(measured_us) : std::nullopt;
     }
   };
+  /// Reasons that are the same but for their numbers.
+  struct Reason {
+    std::string first;     ///< as it was found first
+    bool differs = false;  ///< others have other numbers
+    Sum sum;
+    [[nodiscard]] std::string text() const;
+  };
   static void add_to(Sum& sum, const ProfiledLaunch& launch, double predicted_us);
   static std::string line(const std::string& name, const Sum& sum);
 
   std::map<std::string, Sum> families_;
-  std::map<std::string, Sum> reasons_;
+  std::map<std::string, Reason> reasons_;  ///< by without_numbers()
   Sum all_;
   Sum unsupported_;
+  bool needs_wgmma_ = false;  ///< a launch is unsupported for that
 };
 
 }  // namespace strata::app

@@ -45,6 +45,54 @@ TEST_CASE("launch table: seq and clock have to be numbers that can be") {
   CHECK(table.next(job));  // a seq that is not known is none
 }
 
+TEST_CASE("launch table: a cell that is no value at all is refused") {
+  expect_error("g,1,gemm,bf17,\"64,64,64,TN\",k,,,,,,,,\n", ":2: dtype: 'bf17' is not a data type");
+  expect_error("g,1,gemm,bf16,\"64,,64,TN\",k,,,,,,,,\n", ":2: shape: '64,,64,TN': expected [batch,]M,N,K,layout");
+  expect_error("g,1,gemm,bf16,\"64,64,6e4,TN\",k,,,,,,,,\n", "a whole number as cell 3, found '6e4'");
+  expect_error("g,1,gemm,bf16,\"64,64,64,TX\",k,,,,,,,,\n", "NN, NT, TN or TT as cell 4, found 'TX'");
+  expect_error("g,1,attention,bf16,\"1,2,2,64,64,64,2\",k,,,,,,,,\n", "0 or 1 as cell 7, found '2'");
+  expect_error("g,1,silu,bf16,\"64,x\",k,,,,,,,,\n", "rows,cols with a whole number as cell 2, found 'x'");
+  // Values that no kernel has, and shapes of a form that is not known, are their rows' matter.
+  for (const char* cells : {"gemm,int64,\"64,0,64,NN\"", "gemm,bf16,\"64,64,64,\"", "gemm,bf16,\"64,64,TN\"",
+                            "gemm_grouped,bf16,\"64,64,64,TN,8\"", "attention,bf16,\"1,2,2,64,64,64,full,mine\"",
+                            "softmax,,M=64;N=64", "add,bf16,"}) {
+    INFO(cells);
+    const TemporaryTable file(std::string(kHeader) + "g,1," + cells + ",k,,,,,,,,\n");
+    LaunchTable table(file.path);
+    LaunchJob job;
+    CHECK(table.next(job));
+  }
+}
+
+TEST_CASE("launch table: dimensions may be written as a tuple") {
+  const TemporaryTable file(std::string(kHeader) +
+                            "g,1,gemm,bf16,\"64,64,64,TN\",k,\"(2, 64, 1)\",\"(128,1,1)\",,,,,,\n");
+  LaunchTable table(file.path);
+  LaunchJob job;
+  REQUIRE(table.next(job));
+  CHECK(job.row.grid == Dim3{2, 64, 1});
+  CHECK(job.row.block == Dim3{128, 1, 1});
+  for (const char* grid : {"\"(2, 64)\"", "\"(2, 64, 1\"", "(2x64x1)", "\"2,64,1\""}) {
+    expect_error(std::string("g,1,gemm,bf16,\"64,64,64,TN\",k,") + grid + ",,,,,,,\n", ":2: grid_dim: ");
+  }
+}
+
+TEST_CASE("launch table: a product learns that the next launch adds up its parts") {
+  const std::string cells = ",gemm,bf16,\"64,64,4096,TN\",";
+  const std::string sum = "\"void splitKreduce_kernel<32, 16, int, float, float>()\",,,,,,,,\n";
+  const TemporaryTable file(kHeader + ("a,0" + cells + "k,,,,,,,,\n") + "a,1" + cells + sum + "b,0" + cells +
+                            "k,,,,,,,,\n" + "c,1" + cells + sum);
+  LaunchTable table(file.path);
+  LaunchJob job;
+  for (const auto& [name, summed] : {std::pair{"a", true}, {"a", false}, {"b", false}, {"c", false}}) {
+    REQUIRE(table.next(job));
+    CHECK(job.row.case_name == name);
+    CHECK(table.record().cells[0] == name);
+    CHECK(job.row.parts_are_summed == summed);
+  }
+  CHECK_FALSE(table.next(job));
+}
+
 TEST_CASE("launch table: a name beyond any kernel's is refused, and the message does not repeat it") {
   const TemporaryTable file(kHeader + std::string("g,1,gemm,bf16,\"64,64,64,TN\",") + std::string(70000, 'k') +
                             ",,,,,,,,\n");

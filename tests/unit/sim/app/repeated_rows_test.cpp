@@ -14,4 +14,6 @@ TEST_CASE("repeated rows: counted wherever the earlier row stands") {
   other.see("", "1");
   other.see("", "1");
   CHECK(other.text().empty());
+  other.see("a", "1");
+  CHECK(other.text() == "1 row repeats the case and seq of an earlier one: case 'a', seq '1'");
 }

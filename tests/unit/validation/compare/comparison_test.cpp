@@ -130,3 +130,17 @@ TEST_CASE("comparison: the glance is at durations where the data hold no cycles"
   CHECK(text.find("20.0") != std::string::npos);
   CHECK(text.find("sm_cycles at a glance") == std::string::npos);
 }
+
+TEST_CASE("comparison: the glance has durations beside cycles where both are scored") {
+  Comparison c;
+  ComparedRow r = row("nvjet", "calibration", 100, 110);
+  r.measured[Quantity::kDurationUs] = 10;
+  r.predicted[0][Quantity::kDurationUs] = 12;
+  c.rows = {r};
+  score(c);
+  const std::string text = comparison_text(c, true);
+  const std::size_t cycles = text.find("sm_cycles at a glance");
+  CHECK(cycles != std::string::npos);
+  CHECK(text.find("durations at a glance") > cycles);
+  CHECK(text.find("durations at a glance") != std::string::npos);
+}

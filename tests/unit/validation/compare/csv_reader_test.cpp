@@ -45,7 +45,10 @@ TEST_CASE("CSV: quotes, doubled quotes, embedded line ends, CRLF, empty cells, b
 TEST_CASE("CSV: what is wrong is said with its line") {
   CHECK(error_of("").find("is empty") != std::string::npos);
   CHECK(error_of("a,a\n").find("appears twice") != std::string::npos);
-  CHECK(error_of("a,b\n1,2\n1,2,3\n") == "3: has 3 cells; the header has 2");
+  CHECK(error_of("a,b\n1,2\n1\n") == "3: has 1 cells; the header has 2");
+  CHECK(error_of("a,b\n1,2\n1,2,3\n") ==
+        "3: has 3 cells; the header has 2; a cell that holds commas needs quotes, as the shape "
+        "\"4096,4096,4096,TN\" does");
   CHECK(error_of("a,b\n\"1,2\n").find("2: a quoted cell does not end") == 0);
   CHECK(error_of("a,b\n\"1\"x,2\n").find("2: text follows a closing quote") == 0);
   CHECK(error_of(std::string("a,b\n1,\0\n", 8)).find("2: holds a zero byte") == 0);

@@ -203,10 +203,26 @@ TEST_CASE("candidates: an operator without any says so") {
   CHECK_THAT(refusal(open_row("gemm", "bf16", "64,64,64,XY")), Catch::Contains("XY"));
 }
 
+TEST_CASE("candidates: pruning keeps the deepest pipeline of a tile") {
+  std::vector<KernelCandidate> all;
+  for (const auto& [cycles, ring] : {std::pair{100.0, 3}, {101.0, 3}, {102.0, 5}, {103.0, 5}, {151.0, 9}}) {
+    all.push_back({{}, cycles, "a", static_cast<std::uint64_t>(ring)});
+  }
+  const auto best = promising_candidates(all, 8);
+  REQUIRE(best.size() == 3);
+  CHECK(best[1].estimated_cycles == 101.0);
+  CHECK(best[2].estimated_cycles == 102.0);
+  CHECK(promising_candidates({best[2], best[0], best[1]}, 1).size() == 2);
+  // Rows so few that loads are waited for: 25.3 us with five stages of 64, 30.3 with the best of fewer.
+  const auto few =
+      promising_candidates(kernel_candidates(open_row("gemm", "bf16", "16,4096,4096,TN"), test::ampere_facts()), 12);
+  CHECK(offers(few, "64x32_64x5_tn"));
+}
+
 TEST_CASE("candidates: pruning keeps two variants of a tile, none half again slower, in order") {
   std::vector<KernelCandidate> all;
   for (const auto& [cycles, tile] : {std::pair{100.0, "a"}, {140.0, "b"}, {101.0, "a"}, {102.0, "a"}, {151.0, "c"}}) {
-    all.push_back({{}, cycles, tile});
+    all.push_back({{}, cycles, tile, 0});
   }
   const auto best = promising_candidates(all, 8);
   REQUIRE(best.size() == 3);

@@ -109,7 +109,7 @@ TEST_CASE("ladder attention: what the ladder does not have is refused", "[worklo
              Catch::Contains("32x64"));
   CHECK_THAT(refusal_of(row("strata_attention_wgmma_128x128_serial_d64_full_bf16", "1,4,4,300,300,64,0,wgmma"),
                         test::ampere_facts()),
-             Catch::Contains("Hopper"));
+             Catch::Contains("wgmma and TMA"));
   LaunchRow grid = row("strata_attention_mma_64x64_d64_full_bf16", "1,4,4,300,300,64,0,mma");
   grid.grid = Dim3{4, 4, 1};
   CHECK_THAT(refusal_of(grid), Catch::Contains("grid"));

@@ -4,6 +4,7 @@
 
 #include "sim/base/error.hpp"
 #include "tests/support/launch_rows.hpp"
+#include "tests/support/trace_totals.hpp"
 #include "workloads/library/nvjet.hpp"
 #include "workloads/library/shape.hpp"
 
@@ -54,6 +55,43 @@ TEST_CASE("nvjet: the name gives tile, stages, cluster, raster, consumers and sp
   CHECK(name.layout == "TN");
   CHECK(name.unknown.empty());
   CHECK(parse_nvjet_name("nvjet_sm90_tst_64x64_64x13_4x2_h_bz_bias_NNN").unknown == std::vector<std::string>{"bias"});
+}
+
+TEST_CASE("nvjet: the architecture may be missing, as in cuBLAS 12", "[workloads][nvjet]") {
+  const NvjetName name = parse_nvjet_name("nvjet_hss_64x8_64x16_1x1_v_bz_splitK_NNT");
+  CHECK(name.input == DataType::kFp16);
+  CHECK(name.output == DataType::kFp32);
+  CHECK(name.tile_n == 64);
+  CHECK(name.stages == 16);
+  CHECK(name.vertical);
+  CHECK(name.split_k);
+  CHECK(name.layout == "NN");
+  CHECK(family_of("nvjet_tst_192x16_64x8_4x1_v_bz_TNT") == "nvjet");
+  CHECK(test::unsupported_reason(gemm_row("nvjet_sm100_tst_64x8", "8,8,8,TN")) ==
+        "nvjet: architecture 'sm100' of the name is not modelled; expected sm90, or none");
+}
+
+TEST_CASE("nvjet: what the name says of C, and that nothing is guessed silently", "[workloads][nvjet]") {
+  const auto built = [](const char* c, const char* shape) {
+    return resolve_launch(gemm_row(std::string("nvjet_tst_128x64_64x8_1x1_h") + c + "_TNT", shape),
+                          test::hopper_facts());
+  };
+  const auto delivered = [&](const char* c, const char* shape) {
+    return test::trace_totals(*built(c, shape).source).delivered_sectors;
+  };
+  CHECK(built("_bz", "128,256,64,TN").notes.empty());
+  CHECK(built("", "128,256,64,TN").notes ==
+        std::vector<std::string>{"neither bz nor badd in the name: C is taken as not read"});
+  CHECK(delivered("", "128,256,64,TN") == delivered("_bz", "128,256,64,TN"));
+  CHECK(built("_badd", "128,256,64,TN").notes ==
+        std::vector<std::string>{"'badd' of the name is taken to add C; no launch with it is recorded"});
+  for (const std::uint64_t batch : {1, 3}) {
+    const std::string shape = std::to_string(batch) + ",128,256,64,TN";
+    CHECK(delivered("_badd", shape.c_str()) == delivered("_bz", shape.c_str()) + batch * 128 * 256 * 2 / 32);
+  }
+  // Of split K the launch that adds up the slices reads C.
+  CHECK_THAT(built("_badd_splitK", "128,256,256,TN").notes.back(), Catch::Contains("is not modelled"));
+  CHECK(delivered("_badd_splitK", "128,256,256,TN") == delivered("_bz_splitK", "128,256,256,TN"));
 }
 
 TEST_CASE("nvjet: names that are cut short or unknown are refused with the word", "[workloads][nvjet]") {
@@ -149,8 +187,6 @@ TEST_CASE("launches that cannot be simulated say why in words", "[workloads][lib
     CHECK(test::unsupported_reason(gemm_row(name, "8,8,8,TN")) ==
           std::string("kernel '") + name + "' is of no known family");
   }
-  CHECK(test::unsupported_reason(gemm_row("nvjet_sm100_tst_64x8", "8,8,8,TN")).find("the nearest is nvjet") !=
-        std::string::npos);
   CHECK(test::unsupported_reason(gemm_row("nvjte_sm90_tst_64x8", "8,8,8,TN")).find("the nearest is nvjet") !=
         std::string::npos);
   CHECK(test::unsupported_reason(gemm_row("", "8,8,8,TN")).find("missing") != std::string::npos);
@@ -158,9 +194,23 @@ TEST_CASE("launches that cannot be simulated say why in words", "[workloads][lib
   CHECK(test::unsupported_reason(gemm_row(kernel, "")).find("M,N,K,layout") != std::string::npos);
   CHECK(test::unsupported_reason(gemm_row(kernel, "8,0,8,TN")).find("cell 2") != std::string::npos);
   CHECK(test::unsupported_reason(gemm_row(kernel, "8,64,33,TN")).find("16 B") != std::string::npos);
-  CHECK(test::unsupported_reason(gemm_row(kernel, "8,64,64,TN"), test::ampere_facts()).find("wgmma") !=
-        std::string::npos);
+  CHECK(test::unsupported_reason(gemm_row(kernel, "8,64,64,TN"), test::ampere_facts()) ==
+        "nvjet: needs wgmma and TMA, which this GPU has not");
   CHECK(family_of("my_kernel").empty());
+}
+
+TEST_CASE("kernels of Hopper on a GPU without wgmma and TMA say so before anything else", "[workloads][library]") {
+  for (const char* kernel :
+       {"nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT",
+        "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_"
+        "cublas",
+        "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_cga1x1x1_kernel0_0"}) {
+    INFO(kernel);
+    LaunchRow row = gemm_row(kernel, "8,64,64,TN");
+    row.smem_dynamic = 230000;
+    CHECK(test::unsupported_reason(row, test::ampere_facts()) ==
+          family_of(kernel) + ": needs wgmma and TMA, which this GPU has not");
+  }
 }
 
 TEST_CASE("shape cells: numbers, flags and errors", "[workloads][library]") {
