@@ -22,6 +22,7 @@ RequestCoalescer::RequestCoalescer(Context& context, std::vector<std::uint16_t> 
     outside_.assign(intake_.size(), Resource(context.time.l2, c.outside_units * side_units_));
   }
   table_.resize(std::size_t{groups} * kEntries);
+  watches_.resize(kWatches);
 }
 
 Tick RequestCoalescer::serve_outside(const Chunk& chunk) {
@@ -43,11 +44,20 @@ RequestCoalescer::Outcome RequestCoalescer::merge(std::uint32_t chunk) {
     return Outcome::kNew;
   }
   const Tick now = context_.now();
+  const std::uint32_t line = c.pattern.first;
+  Watch& watch = watches_[watch_slot(line)];
+  if (watch.line != line) {
+    watch = Watch{line, kNoHandle, 0, watch.number + 1};
+  } else if (watch.chunk != kNoHandle && is_outstanding(watch.chunk, watch.generation) &&
+             context_.mask(context_.chunks[watch.chunk], 0) != context_.mask(c, 0)) {
+    watch = Watch{line, kNoHandle, 0, watch.number + 1};
+    return Outcome::kNew;
+  }
   Entry& e = table_[slot_of(c)];
-  if (e.line == c.pattern.first) {
+  if (e.line == line && e.watch == watch.number) {
     Chunk& first = context_.chunks[e.chunk];
-    const bool open = first.generation == e.generation && (!first.replied || now < first.ready) &&
-                      e.merges + 1 < merge_limit_ && (window_ == 0 || now - e.opened <= window_);
+    const bool open = is_outstanding(e.chunk, e.generation) && e.merges + 1 < merge_limit_ &&
+                      (window_ == 0 || now - e.opened <= window_);
     if (open && context_.same_lines(first, c)) {
       ++e.merges;
       c.merged = true;
@@ -61,7 +71,9 @@ RequestCoalescer::Outcome RequestCoalescer::merge(std::uint32_t chunk) {
       return Outcome::kRides;
     }
   }
-  e = Entry{c.pattern.first, chunk, c.generation, 0, now};
+  e = Entry{line, chunk, c.generation, 0, watch.number, now};
+  watch.chunk = chunk;
+  watch.generation = c.generation;
   return Outcome::kNew;
 }
 

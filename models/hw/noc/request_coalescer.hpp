@@ -12,7 +12,9 @@
 
 namespace strata {
 
-/// One table per group of SMs, direct-mapped by the chunk's first line; chunks merge when they want the same lines.
+/// One table per group of SMs, direct-mapped by the chunk's first line; chunks merge when they want the same lines. A line
+/// is watched for one set of sectors at a time: a request for others, of whichever group, ends the merging of those under
+/// way and opens nothing itself (measured: docs/model/noc.md).
 /// Atomics and multicast requests do not merge: products whose only shared reads are multicast ask the L2 for exactly
 /// as many sectors as they would without it (docs/model/noc.md).
 /// Not modelled: merging of chunks that overlap only in part (docs/model/noc.md).
@@ -64,18 +66,38 @@ class RequestCoalescer {
     std::uint32_t chunk = kNoHandle;
     std::uint32_t generation = 0;
     std::uint32_t merges = 0;
+    std::uint32_t watch = 0;  ///< Watch::number when it was opened
     Tick opened = 0;
   };
+  /// What a line is watched for, by all groups.
+  struct Watch {
+    std::uint32_t line = 0xffffffffU;  ///< none
+    std::uint32_t chunk = kNoHandle;   ///< the latest that went on
+    std::uint32_t generation = 0;
+    std::uint32_t number = 0;  ///< of the watches of this slot: entries of earlier ones are closed
+  };
   static constexpr std::uint32_t kEntries = 1024;
+  static constexpr std::uint32_t kWatches = 8192;
 
   [[nodiscard]] std::size_t slot_of(const Chunk& c) const {
     static_assert(kEntries == 1U << (32 - 22));
     return std::size_t{group_of_sm_[c.sm]} * kEntries + ((c.pattern.first * 0x9e3779b1U) >> 22);
   }
 
+  [[nodiscard]] static std::size_t watch_slot(std::uint32_t line) {
+    static_assert(kWatches == 1U << (32 - 19));
+    return (line * 0x9e3779b1U) >> 19;
+  }
+  /// Whether what went on is still outstanding below the coalescer.
+  [[nodiscard]] bool is_outstanding(std::uint32_t chunk, std::uint32_t generation) const {
+    const Chunk& c = context_.chunks[chunk];
+    return c.generation == generation && (!c.replied || context_.now() < c.ready);
+  }
+
   Context& context_;
   std::vector<std::uint16_t> group_of_sm_;
   std::vector<Entry> table_;
+  std::vector<Watch> watches_;
   std::vector<Resource> intake_;   ///< of each side of the L2, its units together
   std::vector<Resource> outside_;  ///< of each side, those that serve what lies outside a tensor; none = no limit
   std::int64_t side_units_ = 0;
