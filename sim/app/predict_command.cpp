@@ -88,7 +88,7 @@ std::size_t count_launches(LaunchReader& reader, const std::function<void(const 
 std::size_t text_bytes(const ProfiledLaunch& launch) {
   const LaunchRow& r = launch.job.row;
   return r.case_name.size() + r.op.size() + r.dtype.size() + r.shape.size() + r.kernel.size() +
-         r.producer_kernel.size() + launch.shape_missing.size();
+         r.producer_kernel.size() + r.producer_differs.size() + launch.shape_missing.size();
 }
 
 /// A launch whose shape is not known fails in its family's words; the profile says what to record instead.
