@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "sim/base/error.hpp"
@@ -17,6 +18,21 @@ namespace {
 
 constexpr double kWorthSimulating = 1.5;  ///< of the best estimate
 constexpr std::size_t kVariantsOfTile = 2;
+
+/// The type decides which kernels there are, and its width the time of each.
+void expect_type(const LaunchRow& row) {
+  if (row.dtype.empty()) {
+    throw UnsupportedError("a kernel to choose needs the type of the operands; give dtype, such as bf16");
+  }
+  std::string lower = row.dtype;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (lower.find("e5m2") != std::string::npos) {
+    throw UnsupportedError(
+        fmt::format("dtype '{}': the kernels to choose from that are known here multiply e4m3; name a kernel, or give "
+                    "e4m3 for its time",
+                    row.dtype));
+  }
+}
 
 }  // namespace
 
@@ -81,6 +97,7 @@ std::string CandidateList::commonest_reason() const {
 }
 
 std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target) {
+  expect_type(row);
   CandidateList out;
   if (row.op == "gemm") {
     GemmProblem letters;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <optional>
@@ -107,6 +108,8 @@ GemmCells parse_gemm_shape(const std::string& shape) {
       cells.fail(fmt::format("has layout '{}', none of NN, NT, TN, TT", last));
     }
     out.layout = std::string(last);
+    std::transform(out.layout.begin(), out.layout.end(), out.layout.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     out.names_layout = true;
   }
   return out;
