@@ -24,10 +24,16 @@ std::uint32_t stages_of(std::string_view word) {
   return word.ends_with('s') && parse_dims(word.substr(0, word.size() - 1), number) ? number[0] : 0;
 }
 
+/// What a name says once: a second one would take the first one's place.
+void expect_first(bool first, std::string_view word, std::string_view what) {
+  if (!first) throw UnsupportedError(fmt::format("'{}' of the name is a second {}; expected one", word, what));
+}
+
 bool parse_shape(std::string_view word, LadderGemmName& out) {
   std::array<std::uint32_t, 3> tile{};
   std::array<std::uint32_t, 2> pair{};
   if (parse_dims(word, tile)) {
+    expect_first(out.tile_m == 0, word, "tile");
     out.tile_m = tile[0];
     out.tile_n = tile[1];
     out.tile_k = tile[2];
@@ -39,7 +45,10 @@ bool parse_shape(std::string_view word, LadderGemmName& out) {
   } else if (out.rung == "wgmma") {
     out.cluster_m = pair[0];
     out.cluster_n = pair[1];
-  }  // else the elements of a thread, which follow from the tile
+  } else if (out.rung != "simt" ||
+             pair != std::array{8U, 8U}) {  // the elements of a thread, of which there is one kind
+    refuse_word(word, out.rung == "simt" ? "8x8 elements of a thread" : "no other sizes");
+  }
   return true;
 }
 
@@ -58,11 +67,6 @@ bool parse_flag(std::string_view word, LadderGemmName& out) {
     return false;
   }
   return true;
-}
-
-/// A type or a layout is named once: a second one would take the first one's place.
-void expect_first(bool first, std::string_view word, std::string_view what) {
-  if (!first) throw UnsupportedError(fmt::format("'{}' of the name is a second {}; expected one", word, what));
 }
 
 void parse_word(std::string_view word, LadderGemmName& out, bool& has_type) {
