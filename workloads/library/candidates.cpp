@@ -1,6 +1,7 @@
 #include "workloads/library/candidates.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -19,8 +20,12 @@ namespace {
 constexpr double kWorthSimulating = 1.5;  ///< of the best estimate
 constexpr std::size_t kVariantsOfTile = 2;
 
-/// The type decides which kernels there are, and its width the time of each.
-void expect_type(const LaunchRow& row) {
+/// The operator and the type decide which kernels there are, and the type's width the time of each.
+void expect_cells(const LaunchRow& row) {
+  if (row.op.empty()) {
+    throw UnsupportedError(fmt::format("a kernel to choose needs the operator; give op, one of {}",
+                                       fmt::join(operators_with_candidates(), ", ")));
+  }
   if (row.dtype.empty()) {
     throw UnsupportedError("a kernel to choose needs the type of the operands; give dtype, such as bf16");
   }
@@ -97,7 +102,7 @@ std::string CandidateList::commonest_reason() const {
 }
 
 std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target) {
-  expect_type(row);
+  expect_cells(row);
   CandidateList out;
   if (row.op == "gemm") {
     GemmProblem letters;

@@ -179,6 +179,10 @@ TEST_CASE("launch table: a needed column that is missing is an error") {
   CHECK_THROWS_WITH(LaunchTable(file.path), Catch::Contains("lacks the column 'kernel'"));
   const TemporaryTable capitals("case,seq,op,dtype,shape,KERNEL\n");
   CHECK_THROWS_WITH(LaunchTable(capitals.path), Catch::Contains("'kernel' (has 'KERNEL': names are in lower case)"));
+  const TemporaryTable letters("case,seq,op,dtype,shap,kernle\n");
+  CHECK_THROWS_WITH(LaunchTable(letters.path), Catch::Contains("'shape' (has 'shap'), 'kernel' (has 'kernle')"));
+  const TemporaryTable semicolons("case;seq;op;dtype;shape;kernel\n");
+  CHECK_THROWS_WITH(LaunchTable(semicolons.path), Catch::Contains("separated by semicolons; expected commas"));
 }
 
 TEST_CASE("predicted.csv: the columns are those of the contract, in its order") {
