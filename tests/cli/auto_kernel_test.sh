@@ -47,6 +47,14 @@ grep -qE '^s .* 1.000 +same ' stdout || fail "validate --auto does not see that 
 grep -q '^1 operators: 1 with' stdout || fail "validate --auto does not leave out the validation split: $(cat stdout)"
 grep -q '^left out: x: no kernel is known for sum' stdout || fail "validate --auto does not say what it left out"
 
+# A kernel of another generation: the row says how to get one of this GPU's own.
+cat >hopper.csv <<'CSV'
+case,seq,op,dtype,shape,kernel
+g,1,gemm,bf16,"512,512,512,TN",nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_TNN
+CSV
+expect_done predict --in hopper.csv --out hopper.out --gpu a100-sxm4-80gb
+grep -q 'unsupported,.*needs wgmma and TMA.*with auto as its kernel' hopper.out || fail "no way out is named: $(cat hopper.out)"
+
 # What would take many minutes to choose is refused at once.
 cat >large.csv <<'CSV'
 case,seq,op,dtype,shape,kernel
