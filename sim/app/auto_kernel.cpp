@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "models/hw/system/sampling.hpp"
 #include "sim/app/gpu_option.hpp"
 #include "sim/base/error.hpp"
 
@@ -14,24 +15,48 @@ namespace strata::app {
 
 namespace {
 
+/// The part of a launch that is simulated, the rest of which is added by proportion.
+double simulated_share(const GpuConfig& gpu, const TraceSource& source) {
+  const auto plan = plan_sampling(gpu, source);
+  return plan ? static_cast<double>(plan->pieces - plan->count) / static_cast<double>(plan->pieces) : 1;
+}
+
 /// How many candidates are simulated: as many as take seconds. A product of 4096^3 takes about one, and time goes with
-/// the work.
-std::size_t affordable(const KernelCandidate& candidate, const TargetFacts& target) {
+/// the work, and with what passes through the caches meanwhile, about a gigabyte a second: long and thin products do
+/// little work for their loads, and no sample shortens a loop along K. Throws UnsupportedError where one takes too
+/// long.
+std::size_t affordable(const std::vector<KernelCandidate>& all, const GpuConfig& gpu, const TargetFacts& target) {
   constexpr double kFlopsInAll = 1.6e12;
+  constexpr double kBytesInAll = 60e9;
+  constexpr double kBytesOfOne = 120e9;  // a product of 32768^3 has 70e9
   constexpr double kFewest = 3;
   constexpr double kMost = 12;
-  const WorkTotals work = resolve_launch(candidate.launches.front(), target).source->launch().work;
+  const WorkTotals work = resolve_launch(all.front().launches.front(), target).source->launch().work;
   const double flops = std::max(1.0, work.tensor_flops + work.fp32_flops);
-  return static_cast<std::size_t>(std::clamp(std::floor(kFlopsInAll / flops), kFewest, kMost));
+  const double by_flops = std::clamp(std::floor(kFlopsInAll / flops), kFewest, kMost);
+  const KernelCandidate& candidate = *std::min_element(
+      all.begin(), all.end(), [](const auto& a, const auto& b) { return a.estimated_cycles < b.estimated_cycles; });
+  if (candidate.fill_bytes * by_flops <= kBytesInAll) {
+    return static_cast<std::size_t>(by_flops);  // even where all of it is simulated
+  }
+  const BuiltKernel best = resolve_launch(candidate.launches.front(), target);
+  const double bytes = std::max(1.0, candidate.fill_bytes * simulated_share(gpu, *best.source));
+  if (bytes > kBytesOfOne) {
+    throw UnsupportedError(
+        fmt::format("too large to choose its kernel: {:.0f} GB have to pass through the simulated caches for each "
+                    "candidate, at most {:.0f} do; name a kernel, which may take many minutes",
+                    bytes / 1e9, kBytesOfOne / 1e9));
+  }
+  return static_cast<std::size_t>(std::clamp(std::floor(kBytesInAll / bytes), 1.0, by_flops));
 }
 
 /// Pruned candidates, or the reason why there are none.
-AutoChoice begin_choice(const LaunchRow& row, const TargetFacts& target) {
+AutoChoice begin_choice(const LaunchRow& row, const GpuConfig& gpu, const TargetFacts& target) {
   AutoChoice out;
   try {
     std::vector<KernelCandidate> all = kernel_candidates(row, target);
     out.considered = all.size();
-    const std::size_t most = affordable(all.front(), target);
+    const std::size_t most = affordable(all, gpu, target);
     for (KernelCandidate& candidate : promising_candidates(std::move(all), most)) {
       out.simulated.push_back({std::move(candidate), {}});
     }
@@ -132,7 +157,7 @@ std::vector<AutoChoice> choose_kernels(LaunchPredictor& predictor, std::span<con
   std::vector<AutoChoice> choices;
   std::vector<LaunchJob> launches;
   for (const LaunchJob& job : jobs) {
-    choices.push_back(begin_choice(job.row, target));
+    choices.push_back(begin_choice(job.row, predictor.gpu(), target));
     for (const SimulatedCandidate& candidate : choices.back().simulated) {
       for (const LaunchRow& row : candidate.candidate.launches) {
         launches.push_back({row, job.sm_clock_mhz});

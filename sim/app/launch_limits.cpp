@@ -12,7 +12,6 @@ constexpr std::uint32_t kMaxGridX = 0x7fffffff;
 constexpr std::uint32_t kMaxGridYz = 65535;
 constexpr std::uint32_t kMaxBlockZ = 64;
 constexpr std::uint32_t kMaxThreads = 1024;
-constexpr std::uint32_t kMaxCluster = 16;
 
 /// Whether each dimension is 1 to its limit.
 bool within(const Dim3& d, std::uint32_t x, std::uint32_t y, std::uint32_t z) {

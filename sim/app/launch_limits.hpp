@@ -13,6 +13,8 @@ namespace strata::app {
 inline constexpr std::uint32_t kMaxRegisters = 255;        ///< of a thread
 inline constexpr std::uint32_t kMaxCtaSmemBytes = 232448;  ///< 227 KiB
 
+inline constexpr std::uint32_t kMaxCluster = 16;  ///< CTAs
+
 /// Of a name, a shape or another text. The longest names of templated kernels have a few thousand bytes.
 inline constexpr std::size_t kMaxCellBytes = std::size_t{1} << 16;
 

@@ -6,12 +6,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include "sim/app/launch_limits.hpp"
 #include "sim/base/error.hpp"
+#include "sim/config/text.hpp"
 #include "workloads/kernels/options.hpp"
 #include "workloads/library/shape.hpp"
 #include "workloads/library/split_producer.hpp"
@@ -23,17 +25,18 @@ namespace {
 constexpr std::array<std::string_view, 7> kOptional{"grid_dim", "block_dim",   "cluster_dim", "regs",
                                                     "smem_dyn", "smem_static", "sm_clock_mhz"};
 
-/// The column that `column` is nearly, three letters of eight wrong at most, or the beginning of, among those that may
-/// be left out and are; empty where there is none.
-std::string_view nearest_of(const std::string& column, const CsvReader& reader) {
+/// The column that `column` is nearly, three letters of eight wrong at most, or the beginning of, among those that the
+/// file lacks, capitals aside; empty where there is none.
+std::string_view nearest_of(const std::string& column, const std::vector<std::string_view>& lacking) {
   constexpr std::size_t kMostEdits = 3;
   constexpr std::size_t kOfLetters = 8;
+  const std::string lower = lower_case(column);
   std::string_view best;
   std::size_t least = kMostEdits + 1;
-  for (const std::string_view known : kOptional) {
-    if (reader.find(known)) continue;
-    const bool begins = known.size() > column.size() && known.starts_with(column) && known[column.size()] == '_';
-    const std::size_t edits = begins ? 0 : word_distance(column, known);
+  for (const std::string_view known : lacking) {
+    if (lower.size() > known.size() + kMostEdits) continue;
+    const bool begins = known.size() > lower.size() && known.starts_with(lower) && known[lower.size()] == '_';
+    const std::size_t edits = begins ? 0 : word_distance(lower, known);
     if (edits < least && edits * kOfLetters <= kMostEdits * known.size()) {
       best = known;
       least = edits;
@@ -61,15 +64,22 @@ LaunchTable::LaunchTable(const std::string& path) : reader_(path) {
   clock_ = reader_.find(kOptional[6]);
 }
 
-std::string LaunchTable::misspelt_columns() const {
+std::string LaunchTable::misspelt_columns(std::span<const std::string_view> also_read) const {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string_view> read(kOptional.begin(), kOptional.end());
+  read.insert(read.end(), also_read.begin(), also_read.end());
+  std::vector<std::string_view> lacking;
+  std::copy_if(read.begin(), read.end(), std::back_inserter(lacking),
+               [this](auto name) { return !reader_.find(name); });
   std::string out;
+  std::size_t found = 0;
   for (const std::string& column : reader_.header()) {
-    if (std::find(kOptional.begin(), kOptional.end(), column) != kOptional.end()) continue;
-    const std::string_view meant = nearest_of(column, reader_);
-    if (meant.empty()) continue;
+    if (std::find(read.begin(), read.end(), column) != read.end()) continue;
+    const std::string_view meant = nearest_of(column, lacking);
+    if (meant.empty() || ++found > kMostNamed) continue;
     out += fmt::format("{}column '{}' is not read; did you mean '{}'?", out.empty() ? "" : "; ", column, meant);
   }
-  return out;
+  return found > kMostNamed ? fmt::format("{}; {} more likewise", out, found - kMostNamed) : out;
 }
 
 const std::string& LaunchTable::text(std::optional<std::size_t> column) const {

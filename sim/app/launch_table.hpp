@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "validation/compare/csv_reader.hpp"
 #include "workloads/library/resolve.hpp"
@@ -26,7 +28,8 @@ class LaunchTable {
   bool next(LaunchJob& job);
   /// Which columns that are not read are nearly the names of ones that are and that the file lacks; empty where none
   /// is.
-  [[nodiscard]] std::string misspelt_columns() const;
+  /// @param also_read  names beside a launch's own that a file may have
+  [[nodiscard]] std::string misspelt_columns(std::span<const std::string_view> also_read = {}) const;
   /// The record behind the last job, for columns that are not part of a launch.
   [[nodiscard]] const CsvRecord& record() const noexcept { return record_; }
   [[nodiscard]] const CsvReader& reader() const noexcept { return reader_; }

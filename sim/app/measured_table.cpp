@@ -52,6 +52,15 @@ std::vector<MeasuredColumn> measured_columns(const CsvReader& reader) {
   return out;
 }
 
+/// Every name under which a file may give what was measured, and what else is read of it.
+std::vector<std::string_view> names_read() {
+  std::vector<std::string_view> names{"split", "gpu"};
+  for (const QuantityInfo& info : kQuantityInfo) {
+    names.emplace_back(*info.measured_column == '\0' ? info.column : info.measured_column);
+  }
+  return names;
+}
+
 /// The group of a launch, which has scores of its own.
 std::string split_of(const CsvReader& reader, const CsvRecord& record, std::size_t column) {
   const std::string& split = record.cells[column];
@@ -100,6 +109,7 @@ MeasuredFile read_measured(const std::string& path, const std::string& gpu_name)
   const auto split = reader.find("split");
   const auto gpu = reader.find("gpu");
   MeasuredFile out;
+  out.misspelt = table.misspelt_columns(names_read());
   out.folder_gpu = gpu ? std::string() : gpu_of_folder(path);
   MeasuredLaunch launch;
   bool any_measured = false;

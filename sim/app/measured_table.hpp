@@ -22,6 +22,7 @@ struct MeasuredLaunch {
 struct MeasuredFile {
   std::vector<MeasuredLaunch> launches;  ///< in the file's order
   std::size_t other_gpu = 0;             ///< rows of a file with a `gpu` column that name another GPU
+  std::string misspelt;                  ///< columns that are nearly ones that are read; empty where none is
   std::string folder_gpu;                ///< the GPU whose name its folder has; empty with a `gpu` column
 };
 

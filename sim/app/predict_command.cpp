@@ -88,12 +88,17 @@ std::size_t count_launches(LaunchReader& reader, const std::function<void(const 
 std::size_t text_bytes(const ProfiledLaunch& launch) {
   const LaunchRow& r = launch.job.row;
   return r.case_name.size() + r.op.size() + r.dtype.size() + r.shape.size() + r.kernel.size() +
-         r.producer_kernel.size() + launch.shape_missing.size();
+         r.producer_kernel.size() + r.producer_differs.size() + launch.shape_missing.size();
 }
 
-/// A launch whose shape is not known fails in its family's words; the profile says what to record instead.
-Prediction explained(const Prediction& prediction, const ProfiledLaunch& launch) {
+/// A launch whose shape is not known fails in its family's words; the profile says what to record instead. Of a table,
+/// which is edited more easily, a row whose kernel this GPU cannot run says how to get one that it can; a profile's
+/// totals say so once.
+Prediction explained(const Prediction& prediction, const ProfiledLaunch& launch, bool of_table) {
   Prediction out = prediction;
+  if (of_table && !out.ok && out.reason.ends_with(kNeedsWgmma)) {
+    out.reason += "; with auto as its kernel the row gets the fastest of this GPU's own";
+  }
   if (!out.ok && !out.model_bug && !launch.shape_missing.empty() && !family_of(launch.job.row.kernel).empty()) {
     out.reason = launch.shape_missing;
   }
@@ -149,7 +154,7 @@ struct Tally {
 };
 
 void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>& launches, PredictOutputs& outputs,
-                   Tally& tally) {
+                   Tally& tally, bool of_table) {
   std::vector<LaunchJob> jobs;
   jobs.reserve(launches.size());
   for (const ProfiledLaunch& launch : launches) {
@@ -158,7 +163,7 @@ void predict_chunk(LaunchPredictor& predictor, const std::vector<ProfiledLaunch>
   const auto predictions = predict_or_choose(predictor, jobs);
   std::string text;
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    const Prediction prediction = explained(*predictions[i], launches[i]);
+    const Prediction prediction = explained(*predictions[i], launches[i], of_table);
     text += prediction_csv_row(jobs[i].row.case_name, jobs[i].row.seq, prediction);
     tally.supported += prediction.ok ? 1U : 0U;
     tally.bugs += prediction.model_bug ? 1U : 0U;
@@ -230,7 +235,7 @@ int predict(const PredictOptions& options) {
       launches.push_back(launch);
       bytes += text_bytes(launch);
     }
-    predict_chunk(predictor, launches, outputs, tally);
+    predict_chunk(predictor, launches, outputs, tally, options.from.empty());
   }
   tally.doubts.print();
   tally.high_clocks.print();

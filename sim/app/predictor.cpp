@@ -32,10 +32,10 @@ std::string number(const std::optional<std::uint32_t>& n) { return n ? std::to_s
 /// Everything that a prediction may depend on; case and seq only name a row.
 std::string key_of(const LaunchJob& job) {
   const LaunchRow& r = job.row;
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.op, r.dtype, r.shape, r.kernel,
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.op, r.dtype, r.shape, r.kernel,
                      dims(r.grid), dims(r.block), dims(r.cluster), number(r.registers), number(r.smem_dynamic),
-                     number(r.smem_static), r.producer_kernel, dims(r.producer_grid), r.parts_are_summed,
-                     job.sm_clock_mhz);
+                     number(r.smem_static), r.producer_kernel, dims(r.producer_grid), r.producer_differs,
+                     r.parts_are_summed, job.sm_clock_mhz);
 }
 
 /// On one line, and without the middle of the long names in it.

@@ -99,6 +99,7 @@ int validate(const ValidateOptions& options) {
     throw InputError("strata validate needs --data FILE, or --microbench");
   }
   const MeasuredFile file = read_measured(options.data, gpu.chip.name);
+  if (!file.misspelt.empty()) warn(fmt::format("{}: {}", options.data, file.misspelt));
   warn_of_other_gpu(file, options.data, gpu.chip.name);
   if (options.choices) {
     return study_auto(options, gpu, file);

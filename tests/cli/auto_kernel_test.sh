@@ -22,7 +22,7 @@ grep -q '^g,2,ok,.*nvjet_sm90_tst_' one.csv || fail "an empty kernel is not chos
 grep -q '^r,1,ok,.*softmax_warp_forward' one.csv || fail "no softmax kernel was chosen"
 grep -q '^a,1,ok,' one.csv || fail "no attention kernel was chosen"
 grep -q '^x,1,unsupported,.*no kernel is known for fft' one.csv || fail "an unknown operator is not refused"
-grep -q "^n,1,unsupported,.*'' is not a data type" one.csv || fail "a missing type is not refused"
+grep -q "^n,1,unsupported,.*give dtype" one.csv || fail "a missing type is not refused"
 
 expect_done predict --in open.csv --out a100.csv --gpu a100-sxm4-80gb
 grep -q '^g,1,ok,.*s16816gemm' a100.csv || fail "no Ampere kernel was chosen: $(cat a100.csv)"
@@ -46,6 +46,23 @@ expect_done validate --auto --data measured.csv
 grep -qE '^s .* 1.000 +same ' stdout || fail "validate --auto does not see that the kernels are the same: $(cat stdout)"
 grep -q '^1 operators: 1 with' stdout || fail "validate --auto does not leave out the validation split: $(cat stdout)"
 grep -q '^left out: x: no kernel is known for sum' stdout || fail "validate --auto does not say what it left out"
+
+# A kernel of another generation: the row says how to get one of this GPU's own.
+cat >hopper.csv <<'CSV'
+case,seq,op,dtype,shape,kernel
+g,1,gemm,bf16,"512,512,512,TN",nvjet_sm90_tst_128x256_64x4_2x1_v_bz_coopA_TNN
+CSV
+expect_done predict --in hopper.csv --out hopper.out --gpu a100-sxm4-80gb
+grep -q 'unsupported,.*needs wgmma and TMA.*with auto as its kernel' hopper.out || fail "no way out is named: $(cat hopper.out)"
+
+# What would take many minutes to choose is refused at once.
+cat >large.csv <<'CSV'
+case,seq,op,dtype,shape,kernel
+k,1,gemm,bf16,"1,1,2000000000,TN",auto
+c,1,gemm,bf16,"100000,100000,100000,TN",auto
+CSV
+expect_done predict --in large.csv --out large.out
+[[ $(grep -c ',unsupported,.*too large to choose its kernel' large.out) -eq 2 ]] || fail "a huge choice is begun: $(cat large.out)"
 
 expect_error 2 "nonsense.* is of no known family" run gemm --m 8 --n 8 --k 8 --kernel nonsense
 finish

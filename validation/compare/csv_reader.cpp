@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +12,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/input_file.hpp"
+#include "sim/config/text.hpp"
 
 namespace strata {
 
@@ -77,17 +77,36 @@ std::optional<std::size_t> CsvReader::find(std::string_view column) const {
   return static_cast<std::size_t>(it - header_.begin());
 }
 
+std::string CsvReader::nearest_column(std::string_view missing, const std::vector<std::string_view>& needed) const {
+  constexpr std::size_t kOfLetters = 3;  // one letter of three may differ
+  std::string best;
+  std::size_t least = missing.size() / kOfLetters + 1;
+  for (const std::string& name : header_) {
+    if (name.size() > 2 * missing.size() || std::find(needed.begin(), needed.end(), name) != needed.end()) continue;
+    const std::size_t edits = edit_distance(lower_case(name), missing);
+    if (edits < least) {
+      least = edits;
+      best = name;
+    }
+  }
+  return best;
+}
+
 void CsvReader::require(const std::vector<std::string_view>& columns) const {
+  if (header_.size() == 1 && columns.size() > 1) {
+    for (const auto& [separator, name] : {std::pair{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}}) {
+      if (header_.front().find(separator) != std::string::npos) {
+        fail(header_line_, fmt::format("the header's names are separated by {}; expected commas", name));
+      }
+    }
+  }
   std::string missing;
   for (const std::string_view column : columns) {
     if (!find(column)) {
-      const auto same = [column](const std::string& name) {
-        return std::equal(name.begin(), name.end(), column.begin(), column.end(),
-                          [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
-      };
-      const auto other = std::find_if(header_.begin(), header_.end(), same);
+      const std::string other = nearest_column(column, columns);
       missing += fmt::format("{}'{}'", missing.empty() ? "" : ", ", column);
-      if (other != header_.end()) missing += fmt::format(" (has '{}': names are in lower case)", *other);
+      if (other.empty()) continue;
+      missing += fmt::format(" (has '{}'{})", other, lower_case(other) == column ? ": names are in lower case" : "");
     }
   }
   if (!missing.empty()) {

@@ -42,6 +42,8 @@ class CsvReader {
   bool next(CsvRecord& record);
 
  private:
+  /// The column that is most nearly a missing one, among those that are none of the needed; empty where none is.
+  [[nodiscard]] std::string nearest_column(std::string_view missing, const std::vector<std::string_view>& needed) const;
   void skip_to_header();
   void skip_blank_lines();
   bool read_record(CsvRecord& record);

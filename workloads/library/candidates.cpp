@@ -1,8 +1,10 @@
 #include "workloads/library/candidates.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "sim/base/error.hpp"
@@ -17,6 +19,25 @@ namespace {
 
 constexpr double kWorthSimulating = 1.5;  ///< of the best estimate
 constexpr std::size_t kVariantsOfTile = 2;
+
+/// The operator and the type decide which kernels there are, and the type's width the time of each.
+void expect_cells(const LaunchRow& row) {
+  if (row.op.empty()) {
+    throw UnsupportedError(fmt::format("a kernel to choose needs the operator; give op, one of {}",
+                                       fmt::join(operators_with_candidates(), ", ")));
+  }
+  if (row.dtype.empty()) {
+    throw UnsupportedError("a kernel to choose needs the type of the operands; give dtype, such as bf16");
+  }
+  std::string lower = row.dtype;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (lower.find("e5m2") != std::string::npos) {
+    throw UnsupportedError(
+        fmt::format("dtype '{}': the kernels to choose from that are known here multiply e4m3; name a kernel, or give "
+                    "e4m3 for its time",
+                    row.dtype));
+  }
+}
 
 }  // namespace
 
@@ -81,6 +102,7 @@ std::string CandidateList::commonest_reason() const {
 }
 
 std::vector<KernelCandidate> kernel_candidates(const LaunchRow& row, const TargetFacts& target) {
+  expect_cells(row);
   CandidateList out;
   if (row.op == "gemm") {
     GemmProblem letters;

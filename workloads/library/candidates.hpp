@@ -19,7 +19,8 @@ struct KernelCandidate {
   double estimated_cycles = 0;      ///< comparable within one operator only
   std::string tile;                 ///< candidates with the same are variants of one another
   std::uint64_t ring_bytes =
-      0;  ///< that a CTA can have on their way, to which estimates are blind; 0 = does not matter
+      0;                  ///< that a CTA can have on their way, to which estimates are blind; 0 = does not matter
+  double fill_bytes = 0;  ///< that all its CTAs load, which is what simulating it takes; 0 = little
 };
 
 /// The operators that have candidates, as `op` spells them.

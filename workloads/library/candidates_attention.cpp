@@ -47,7 +47,7 @@ struct Kernel {
 
 /// A tile of queries takes its keys and values one after the other, whole tiles of rows, unused ones included. Where
 /// few CTAs have a tile, what one of them has to load is the time: the rest of a persistent grid has nothing to do.
-double estimate(const Problem& p, const Kernel& kernel, const Launch& launch) {
+double estimate(const Problem& p, const Kernel& kernel, const Launch& launch, double& fill_bytes) {
   constexpr double kElementBytes = 2;
   const AttentionCells& c = p.cells;
   const auto heads = static_cast<double>(c.batch * c.heads);
@@ -60,6 +60,7 @@ double estimate(const Problem& p, const Kernel& kernel, const Launch& launch) {
     tiles.grid = Dim3{static_cast<std::uint32_t>(of_head), static_cast<std::uint32_t>(c.batch * c.heads), 1};
   }
   const double macs = 2 * static_cast<double>(kernel.rows) * part;
+  fill_bytes = static_cast<double>(tiles.num_ctas()) * 2 * kElementBytes * part;
   return estimate_cta_cycles(tiles, {macs / kernel.macs_per_cycle, 2 * kElementBytes * part}, p.target);
 }
 
@@ -71,7 +72,7 @@ void try_kernel(const Problem& p, const Kernel& kernel, CandidateList& out) {
     LaunchRow launch = candidate_row(p.row, kernel.name);
     const BuiltKernel built = resolve_launch(launch, p.target);
     const Launch& whole = built.source->launch();
-    candidate.estimated_cycles = estimate(p, kernel, whole);
+    candidate.estimated_cycles = estimate(p, kernel, whole, candidate.fill_bytes);
     if (!kernel.sum.empty()) {
       launch.grid = whole.grid;
       LaunchRow sum = candidate_row(p.row, kernel.sum);
@@ -194,7 +195,7 @@ void add_cudnn(const Problem& p, CandidateList& out) {
 
 void add_attention_candidates(const LaunchRow& row, const TargetFacts& target, CandidateList& out) {
   Problem p{row, target, parse_attention_shape(row.shape), false};
-  const DataType type = parse_data_type(row.dtype.empty() ? "bf16" : row.dtype);
+  const DataType type = parse_data_type(row.dtype);
   if (type != DataType::kBf16 && type != DataType::kFp16) {
     out.refuse(fmt::format("the libraries' attention kernels known here take bf16 and fp16, not {}", to_string(type)));
     return;

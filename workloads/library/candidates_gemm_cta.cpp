@@ -90,6 +90,7 @@ void try_kernel(const Problem& p, std::uint32_t tile_n, std::uint32_t tile_m, co
     const double bytes = bits_of(p.type) / 8.0;
     const CtaWork work{tile_m * tile_n * k / p.macs_per_cycle, (tile_m + tile_n) * k * bytes * p.loads};
     candidate.estimated_cycles = estimate_cta_cycles(whole, work, p.target);
+    candidate.fill_bytes = static_cast<double>(whole.num_ctas()) * work.fill_bytes;
     candidate.launches = {launch};
     if (slices > 1) {
       const char* output = output_of(p.type);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "sim/base/error.hpp"
 #include "workloads/kernels/cluster_places.hpp"
@@ -96,12 +97,22 @@ class NvjetCandidates {
     KernelCandidate whole;
     whole.launches = {candidate_row(row_, nvjet_name(types_, tile, config.stages, false, layout_))};
     whole.estimated_cycles = estimate(config);
+    whole.fill_bytes = fills(config);
     whole.tile = words;
     out_.add(std::move(whole));
     add_splits(tile, config, words);
   }
 
  private:
+  [[nodiscard]] double fills(const GemmTmaConfig& c) const {
+    const GemmProblem& p = c.problem;
+    const auto tiles = [](std::int64_t n, std::uint32_t tile) {
+      return static_cast<double>(ceil_div(static_cast<std::uint64_t>(n), tile));
+    };
+    return tiles(p.m, c.tile_m) * tiles(p.n, c.tile_n) * static_cast<double>(p.batch) * tiles(p.k, c.tile_k) *
+           c.tile_k * (c.tile_m + c.tile_n) * types_.bytes;
+  }
+
   [[nodiscard]] double estimate(const GemmTmaConfig& config) const {
     const WorkTotals work = gemm_work(config.problem, config.split_k);
     TargetFacts usable = target_;
@@ -141,6 +152,7 @@ class NvjetCandidates {
     const double elements = static_cast<double>(whole.problem.m) * static_cast<double>(whole.problem.n);
     KernelCandidate split;
     split.estimated_cycles = estimate(config) + estimate_split_sum_cycles(elements, static_cast<double>(slices));
+    split.fill_bytes = fills(whole);
     split.tile = words + "_splitK";
     split.launches = {std::move(product), std::move(sum)};
     out_.add(std::move(split));
@@ -189,9 +201,13 @@ void add_xmma(const LaunchRow& row, const TargetFacts& target, CandidateList& ou
                                                  ceil_div(static_cast<std::uint64_t>(cells.n), n));
         Launch whole = built.source->launch();
         whole.grid = Dim3{static_cast<std::uint32_t>(tiles), 1, 1};
-        out.add({{launch},
-                 estimate_cta_cycles(whole, {m * n * k / kMacsPerCycle, (m + n) * k * kElementBytes}, target),
-                 fmt::format("{}x{}", m, n)});
+        KernelCandidate candidate;
+        candidate.launches = {launch};
+        candidate.estimated_cycles =
+            estimate_cta_cycles(whole, {m * n * k / kMacsPerCycle, (m + n) * k * kElementBytes}, target);
+        candidate.tile = fmt::format("{}x{}", m, n);
+        candidate.fill_bytes = tiles * (m + n) * k * kElementBytes;
+        out.add(std::move(candidate));
       } catch (const UnsupportedError& error) {  // a tile that does not fit
         out.refuse(error.what());
       }

@@ -266,7 +266,7 @@ BuiltKernel make_simt(const LaunchRow& row, const TargetFacts& target, const Cut
 void warn_of_unknown_split(const LaunchRow& row, const TargetFacts& target, BuiltKernel& built) {
   if (row.grid || 2 * built.source->launch().grid.count() > target.num_sms) return;
   built.warning += built.warning.empty() ? "" : "; ";
-  built.warning += fmt::format("no grid: K is taken as not split, though {} CTAs are few for {} SMs",
+  built.warning += fmt::format("no grid: K is taken as not split, though {} CTAs are few for {} SMs; record grid_dim",
                                built.source->launch().grid.count(), target.num_sms);
 }
 

@@ -137,6 +137,13 @@ void read_tile(const Name& name, LadderAttentionConfig& c) {
 AttentionShape shape_of(const Name& name, const LaunchRow& row, const TargetFacts& target) {
   AttentionShape s = attention_shape_of(row);
   s.dtype = type_of(name);
+  const std::string_view rung = name.words.front();
+  const bool tensor_cores = rung == "mma" || rung == "wgmma" || rung == "decode";
+  const bool fp32_lanes = rung == "unfused" || rung == "naive" || rung == "tiled" || rung == "flash";
+  if (s.dtype == DataType::kFp32 ? tensor_cores : fp32_lanes) {
+    throw UnsupportedError(fmt::format("the name says {}; the ladder's {} kernels are compiled for {}",
+                                       to_string(s.dtype), rung, tensor_cores ? "bf16 and f16" : "f32"));
+  }
   s.causal = name.has("causal");
   const auto d = name.number("d");
   if (d && *d != s.head_dim) {
@@ -190,6 +197,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
     built.description = fmt::format("ladder attention, {}, {}", name.words.front(), to_string(shape));
   }
   expect_grid(row, built.source->launch().grid);
+  take_named_cells(row, shape.causal, shape.dtype, built);
   return built;
 }
 

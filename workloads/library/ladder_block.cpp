@@ -1,6 +1,7 @@
 #include "workloads/library/ladder_block.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -25,6 +26,11 @@ constexpr std::uint32_t kThreads = 256;
 constexpr std::array<std::string_view, 5> kRowStems{"softmax_", "layernorm_", "rmsnorm_", "residual_layernorm_",
                                                     "residual_rmsnorm_"};
 
+/// What the harness compiles; another word behind a stem would be taken for one of them.
+constexpr std::array<std::string_view, 6> kRowOperations{"softmax_3pass",           "softmax_smem",
+                                                         "layernorm_smem",          "rmsnorm_smem",
+                                                         "residual_layernorm_smem", "residual_rmsnorm_smem"};
+
 bool matches_rows(std::string_view canonical) { return is_ladder_name(canonical, kRowStems); }
 
 RowPassKind row_pass_kind(std::string_view operation) {
@@ -36,6 +42,10 @@ BuiltKernel make_rows(const LaunchRow& row, const TargetFacts& target) {
   RowPassConfig c;
   c.name = canonical_kernel_name(row.kernel);
   const LadderRowName name = parse_ladder_row_name(c.name);
+  if (std::find(kRowOperations.begin(), kRowOperations.end(), name.operation) == kRowOperations.end()) {
+    throw UnsupportedError(fmt::format("operation '{}' of the name is not known; expected one of {}", name.operation,
+                                       fmt::join(kRowOperations, ", ")));
+  }
   const RowMatrix matrix = row_matrix_of(row);
   c.rows = matrix.rows;
   c.cols = matrix.cols;
@@ -55,6 +65,9 @@ BuiltKernel make_rows(const LaunchRow& row, const TargetFacts& target) {
   BuiltKernel built;
   built.description = fmt::format("{} of {} x {}", name.operation, c.rows, c.cols);
   built.source = make_row_pass(c);
+  const std::string_view operation = name.operation;
+  note_overruled_row(row, c.residual ? "residual_norm" : std::string(operation.substr(0, operation.find('_'))),
+                     name.type, built);
   return built;
 }
 
@@ -159,6 +172,7 @@ BuiltKernel make_elementwise_pass(const LaunchRow& row, const TargetFacts& targe
   BuiltKernel built;
   built.description = fmt::format("{} of {} x {}, {} elements a thread", op.name, matrix.rows, matrix.cols, c.vector);
   built.source = make_elementwise(c);
+  note_overruled_row(row, name.operation, name.type, built);
   return built;
 }
 
@@ -172,9 +186,10 @@ BuiltKernel make_ladder_splitk_sum(const LaunchRow& row, const TargetFacts& targ
   if (row.op == "gemm") {
     throw UnsupportedError("a GEMM's shape does not say into how many parts K was split; expected parts,elements");
   }
-  const RowMatrix parts = row_matrix_of(row);
   PartsSumConfig c;
   c.name = canonical_kernel_name(row.kernel);
+  if (c.name != "strata_splitk_reduce_bf16") throw UnsupportedError("expected strata_splitk_reduce_bf16");
+  const RowMatrix parts = row_matrix_of(row);
   c.parts = static_cast<std::uint32_t>(parts.rows);
   c.elements = parts.cols;
   if (c.elements % 4 != 0) {
@@ -185,6 +200,7 @@ BuiltKernel make_ladder_splitk_sum(const LaunchRow& row, const TargetFacts& targ
   BuiltKernel built;
   built.description = fmt::format("sum of {} parts of {} elements", c.parts, c.elements);
   built.source = make_parts_sum(c);
+  note_overruled_row(row, "splitk_sum", DataType::kBf16, built);
   return built;
 }
 

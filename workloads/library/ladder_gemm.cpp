@@ -28,8 +28,21 @@ struct ByLayout {
   }
 };
 
+/// The words that a rung's kernels always have: a name without one is of none of them, and leaves its number open.
+void expect_words(const LadderGemmName& name, bool has_stages) {
+  if (name.tile_k == 0) {
+    throw UnsupportedError(
+        fmt::format("a tile of {}x{} without K; expected one such as 128x128x32", name.tile_m, name.tile_n));
+  }
+  if (has_stages && name.stages == 0) throw UnsupportedError("the name gives no stages; expected 3s, sb or db");
+  if (name.rung == "simt" && name.align != 1 && name.align != 4) {
+    throw UnsupportedError("the name gives copies of neither one element nor four; expected al1 or al4");
+  }
+}
+
 /// What of a row and a name all rungs with a plain grid take: rows of tiles along N, one after the other.
 void take_plain_grid(const LaunchRow& row, const LadderGemmName& name, DataType output, GemmCtaConfig& c) {
+  expect_words(name, name.rung != "wmma");
   c.name = canonical_kernel_name(row.kernel);
   c.problem = gemm_problem_of(row, name.layout, name.type, output);
   c.tile_m = name.tile_m;
@@ -216,6 +229,7 @@ bool matches_wgmma(std::string_view canonical) {
 
 BuiltKernel make_wgmma(const LaunchRow& row, const TargetFacts& target) {
   const LadderGemmName name = parse_ladder_gemm_name(canonical_kernel_name(row.kernel));
+  expect_words(name, true);
   GemmTmaConfig c;
   c.name = canonical_kernel_name(row.kernel);
   c.problem = gemm_problem_of(row, name.layout, name.type, name.type);

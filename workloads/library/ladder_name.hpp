@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "workloads/library/resolve.hpp"
 #include "workloads/spec/launch.hpp"
 
 namespace strata {
@@ -38,6 +39,9 @@ struct LadderRowName {
 };
 /// Throws UnsupportedError when the name does not end in a vector and a type.
 [[nodiscard]] LadderRowName parse_ladder_row_name(std::string_view canonical);
+
+/// Warns where the row's op or dtype is not what the name says, which is simulated.
+void note_overruled_row(const LaunchRow& row, const std::string& operation, DataType type, BuiltKernel& built);
 
 /// Whether the name is "strata_" and then one of the stems.
 [[nodiscard]] bool is_ladder_name(std::string_view canonical, std::span<const std::string_view> stems);

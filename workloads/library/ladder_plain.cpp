@@ -25,10 +25,27 @@ bool matches_plain_gemm(std::string_view canonical) {
   return is_ladder_name(canonical, kStems);
 }
 
+/// Each of the two rungs was compiled for one tile and one type; the generator has no others.
+void expect_plain_words(const LadderGemmName& name) {
+  const bool tiled = name.rung == "tiled";
+  const std::uint32_t side = tiled ? 32 : 16;
+  const std::uint32_t depth = tiled ? 32 : 0;
+  if (name.tile_m != side || name.tile_n != side || name.tile_k != depth) {
+    const std::string depth_word = name.tile_k > 0 ? fmt::format("x{}", name.tile_k) : std::string{};
+    throw UnsupportedError(fmt::format("a tile of {}x{}{}; the ladder's {} kernels have {}", name.tile_m, name.tile_n,
+                                       depth_word, name.rung, tiled ? "32x32x32" : "16x16"));
+  }
+  if (name.type != DataType::kFp32) {
+    throw UnsupportedError(
+        fmt::format("the name says {}; the ladder's {} kernels multiply fp32", to_string(name.type), name.rung));
+  }
+}
+
 BuiltKernel make_plain_gemm(const LaunchRow& row, const TargetFacts& target) {
   GemmPlainConfig c;
   c.name = canonical_kernel_name(row.kernel);
   const LadderGemmName name = parse_ladder_gemm_name(c.name);
+  expect_plain_words(name);
   c.problem = gemm_problem_of(row, name.layout, DataType::kFp32, DataType::kFp32);
   if (c.problem.batch > 1) {
     throw UnsupportedError(fmt::format("shape '{}': {} kernels multiply one pair of matrices; expected M,N,K,layout",
@@ -95,9 +112,10 @@ BuiltKernel make_ladder_transpose(const LaunchRow& row, const TargetFacts& targe
   TransposeConfig c;
   c.name = canonical_kernel_name(row.kernel);
   const std::vector<std::string_view> words = words_of(c.name);
+  const bool cut_to_size = words.size() == 5 && words[3] == "32x32" && operand_type(words[4]) == DataType::kFp32;
   bool known = false;
   for (const auto& [word, way] : kWays) {
-    if (words.size() > 2 && words[2] == word) {
+    if (cut_to_size && words[2] == word) {
       c.way = way;
       known = true;
     }
@@ -111,6 +129,7 @@ BuiltKernel make_ladder_transpose(const LaunchRow& row, const TargetFacts& targe
   BuiltKernel built;
   built.source = make_transpose(c);
   built.description = fmt::format("transpose of {} x {}", c.rows, c.cols);
+  note_overruled_row(row, "transpose", DataType::kFp32, built);
   return built;
 }
 
@@ -123,6 +142,7 @@ BuiltKernel make_ladder_rotary(const LaunchRow& row, const TargetFacts& target) 
   RotaryConfig c;
   c.name = canonical_kernel_name(row.kernel);
   const LadderRowName name = parse_ladder_row_name(c.name);
+  if (name.operation != "rotary") throw UnsupportedError("expected strata_rotary_v<elements>_<type>");
   const std::array<std::uint64_t, 3> cells = three_cells(row.shape, "tokens,heads,head dimension");
   c.tokens = cells[0];
   c.heads = cells[1];
@@ -139,6 +159,7 @@ BuiltKernel make_ladder_rotary(const LaunchRow& row, const TargetFacts& target) 
   BuiltKernel built;
   built.source = make_rotary(c);
   built.description = fmt::format("rotary embedding of {} tokens, {} heads of {}", c.tokens, c.heads, c.head_dim);
+  note_overruled_row(row, "rotary", name.type, built);
   return built;
 }
 

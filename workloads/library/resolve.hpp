@@ -28,6 +28,7 @@ struct LaunchRow {
   /// The launch before it in the same case, for families whose kernels add up what that one left (uses_producer()).
   std::string producer_kernel;
   std::optional<Dim3> producer_grid;
+  std::string producer_differs;   ///< why the launch before it is not that one; empty where it is or there is none
   bool parts_are_summed = false;  ///< the launch after it in the same case adds up slices of K that this one left
   /// What a person asked for beside the kernel's name. Where the name says otherwise the launch is refused; where these
   /// are empty, as in rows of a file, the name rules.

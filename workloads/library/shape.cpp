@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <optional>
@@ -56,7 +57,9 @@ class Cells {
 
   void require(std::size_t fewest, std::size_t most) const {
     if (cells_.size() < fewest || cells_.size() > most) {
-      fail(fmt::format("has {} cells", cells_.size()));
+      const bool empty = cells_.size() == 1 && cells_.front().empty();
+      fail(empty ? std::string("is empty")
+                 : fmt::format("has {} cell{}", cells_.size(), cells_.size() == 1 ? "" : "s"));
     }
   }
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
@@ -67,6 +70,9 @@ class Cells {
     std::int64_t value = 0;
     const std::string_view cell = cells_[i];
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error == std::errc::result_out_of_range) {
+      fail(fmt::format("cell {} is {}, beyond {}", i + 1, cell, highest));
+    }
     if (error != std::errc{} || end != cell.data() + cell.size() || value < 1) {
       fail(fmt::format("cell {} is '{}', not a positive integer", i + 1, cell));
     }
@@ -107,6 +113,8 @@ GemmCells parse_gemm_shape(const std::string& shape) {
       cells.fail(fmt::format("has layout '{}', none of NN, NT, TN, TT", last));
     }
     out.layout = std::string(last);
+    std::transform(out.layout.begin(), out.layout.end(), out.layout.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     out.names_layout = true;
   }
   return out;

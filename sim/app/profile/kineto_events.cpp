@@ -135,6 +135,16 @@ void check(const LaunchRow& row, const json& args, const std::string& path, cons
   fail(path, where, key, fmt::format("{}: expected {}", shown(member(args, key)), impossible->expected));
 }
 
+/// Work of the GPU is one event with its duration, not a begin and an end, each of which would count as a launch.
+void expect_complete(const json& event, const std::string& path, const std::string& where) {
+  const json& phase = member(event, "ph");
+  if (!phase.is_null() && phase != "X") {
+    fail(path, where, "ph",
+         fmt::format("{}: expected \"X\", a complete event with its duration, as PyTorch's profiler writes a {}",
+                     shown(phase), text(event, "cat")));
+  }
+}
+
 /// The numbers of a tensor's list; of a list of tensors those of its first. Nothing for anything else.
 std::optional<std::vector<std::int64_t>> numbers(const json& value) {
   if (!value.is_array()) {
@@ -220,6 +230,9 @@ std::uint32_t intern(std::string key, Value value, std::vector<Value>& kept,
 
 void KinetoEvents::add(const json& event, const std::string& path, const std::string& where) {
   const std::string category = text(event, "cat");
+  if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
+    expect_complete(event, path, where);
+  }
   if (category == "kernel") {
     add_kernel(event, path, where);
   } else if (category == "cpu_op") {
@@ -253,6 +266,9 @@ void KinetoEvents::add_kernel(const json& event, const std::string& path, const 
   launch.us = duration_us(event, path, where);
   launch.operator_id = operator_id(args);
   launch.correlation = integer(args, "correlation");
+  if (const json& device = member(args, "device"); device.is_number_integer()) {
+    ++devices_[device.get<std::int64_t>()];
+  }
   std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", row.kernel, member(args, kGrid).dump(),
                                 member(args, kBlock).dump(), row.registers.value_or(0), row.smem_dynamic.value_or(0));
   launch.kernel = intern(std::move(key), std::move(row), kernels_, kernel_index_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ class KinetoEvents {
   /// The operator that made a launch, or why it is not known.
   [[nodiscard]] const OperatorFacts& operator_of(const KernelEvent& launch) const;
   [[nodiscard]] DriverWork driver_work() const { return driver_; }
+  /// How many kernels ran on each device, of those that name one.
+  [[nodiscard]] const std::map<std::int64_t, std::size_t>& devices() const { return devices_; }
 
  private:
   void add_kernel(const nlohmann::json& event, const std::string& path, const std::string& where);
@@ -61,6 +64,7 @@ class KinetoEvents {
   std::unordered_map<std::int64_t, std::int64_t> calls_;       ///< correlation -> External id
   std::unordered_set<std::int64_t> graphs_;                    ///< correlations of CUDA graph launches
   DriverWork driver_;
+  std::map<std::int64_t, std::size_t> devices_;
 };
 
 }  // namespace strata::app

@@ -1,6 +1,7 @@
 /// The JSON of a Kineto trace: events are handed on one at a time and never kept as a document.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -114,7 +115,7 @@ class KinetoTrace final : public LaunchReader {
       fail(path, 0, 0,
            fmt::format("has no kernels among its {} events; expected a trace with activities=[CPU, CUDA]", count));
     }
-    read_gpu(rest);
+    read_gpu(path, rest);
     events_.finish();
   }
 
@@ -148,14 +149,43 @@ class KinetoTrace final : public LaunchReader {
   void rewind() override { at_ = 0; }
   [[nodiscard]] ProfiledGpu gpu() const override { return gpu_; }
   [[nodiscard]] DriverWork driver_work() const override { return events_.driver_work(); }
+  [[nodiscard]] std::string warning() const override { return warning_; }
 
  private:
-  void read_gpu(const json& document) {
+  /// The properties of the device that most kernels ran on; warns where there are none, or kernels of several.
+  const json& device_of_kernels(const std::string& path, const json& devices) {
+    const auto& used = events_.devices();
+    const auto most =
+        std::max_element(used.begin(), used.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == used.end()) {
+      return devices[0];
+    }
+    const auto properties = [&devices](std::int64_t id) {
+      return std::find_if(devices.begin(), devices.end(),
+                          [id](const json& d) { return d.is_object() && d.contains("id") && d["id"] == id; });
+    };
+    for (const auto& [id, kernels] : used) {
+      const bool any_id =
+          std::any_of(devices.begin(), devices.end(), [](const json& d) { return d.is_object() && d.contains("id"); });
+      if (any_id && properties(id) == devices.end() && warning_.empty()) {
+        warning_ = fmt::format("{}: {} of its kernels ran on device {}, which deviceProperties does not list", path,
+                               kernels, id);
+      }
+    }
+    if (used.size() > 1 && warning_.empty()) {
+      warning_ = fmt::format("{}: its kernels ran on {} devices, which are added up; most on device {}", path,
+                             used.size(), most->first);
+    }
+    const auto found = properties(most->first);
+    return found == devices.end() ? devices[0] : *found;
+  }
+
+  void read_gpu(const std::string& path, const json& document) {
     const json devices = document.value("deviceProperties", json::array());
     if (!devices.is_array() || devices.empty() || !devices[0].is_object()) {
       return;
     }
-    const json& device = devices[0];
+    const json& device = device_of_kernels(path, devices);
     const auto number = [&device](const char* key) -> std::optional<int> {
       const auto it = device.find(key);
       return it != device.end() && it->is_number_integer() ? std::optional(it->get<int>()) : std::nullopt;
@@ -173,6 +203,7 @@ class KinetoTrace final : public LaunchReader {
 
   KinetoEvents events_;
   ProfiledGpu gpu_;
+  std::string warning_;
   std::size_t at_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/app/launch_limits.hpp"
@@ -27,6 +28,8 @@ constexpr const char* kKernelName = "Kernel Name";
 constexpr const char* kGrid = "Grid Size";
 constexpr const char* kBlock = "Block Size";
 constexpr const char* kClusterX = "launch__cluster_dim_x";
+constexpr const char* kClusterY = "launch__cluster_dim_y";
+constexpr const char* kClusterZ = "launch__cluster_dim_z";
 constexpr const char* kRegisters = "launch__registers_per_thread";
 constexpr const char* kSmemDynamic = "launch__shared_mem_per_block_dynamic";
 constexpr const char* kSmemStatic = "launch__shared_mem_per_block_static";
@@ -162,6 +165,7 @@ class NcuPage final : public LaunchReader {
   void rewind() override {
     csv_ = std::make_unique<CsvReader>(path_, CsvSurroundings{"ID", '='});
     processes_.clear();
+    ids_.clear();
     has_rows_ = false;
     find_columns();
     if (!csv_->next(record_)) {
@@ -229,6 +233,24 @@ class NcuPage final : public LaunchReader {
     }
     if (csv_->next(record_)) {
       read_units();
+    }
+    ids_.clear();  // each page counts its launches from 0
+  }
+
+  /// ncu numbers the launches of a page. Rows that have no number, or that of another, are none of its launches.
+  void read_id() {
+    constexpr const char* kId = "ID";
+    const std::string& id = record_.cells[0];
+    const auto digits = without_thousands(id);
+    std::uint64_t value = 0;
+    const char* const end = digits ? digits->data() + digits->size() : nullptr;
+    const auto parsed = digits ? std::from_chars(digits->data(), end, value) : std::from_chars_result{nullptr, {}};
+    if (!digits || digits->empty() || parsed.ec != std::errc{} || parsed.ptr != end) {
+      fail(record_.line, kId, fmt::format("'{}': expected the launch's number, 0 or more", id));
+    }
+    const auto [at, is_new] = ids_.try_emplace(std::pair{text(csv_->find("Process ID")), value}, record_.line);
+    if (!is_new) {
+      fail(record_.line, kId, fmt::format("'{}' stands on line {} too; expected each launch once", id, at->second));
     }
   }
 
@@ -331,8 +353,8 @@ class NcuPage final : public LaunchReader {
 
   [[nodiscard]] std::optional<Dim3> cluster() const {
     const auto x = whole(kClusterX);
-    const auto y = whole("launch__cluster_dim_y");
-    const auto z = whole("launch__cluster_dim_z");
+    const auto y = whole(kClusterY);
+    const auto z = whole(kClusterZ);
     if (!x || !y || !z) {
       return std::nullopt;
     }
@@ -383,8 +405,24 @@ class NcuPage final : public LaunchReader {
     }
   }
 
+  /// The dimension that cannot be, of one along each a column; all of them where only their product is too large.
+  [[noreturn]] void fail_cluster(const LaunchRow& row, const std::string& expected) const {
+    const auto wrong = [&](std::uint32_t Dim3::*along) {
+      const std::uint32_t n = (*row.cluster).*along;
+      return n == 0 || n > kMaxCluster || (row.grid && (*row.grid).*along % n != 0);
+    };
+    for (const auto& [along, column] : {std::pair{&Dim3::x, kClusterX}, {&Dim3::y, kClusterY}, {&Dim3::z, kClusterZ}}) {
+      if (wrong(along)) {
+        fail(record_.line, column, fmt::format("'{}': expected {}", text(csv_->find(column)), expected));
+      }
+    }
+    fail(record_.line, "launch__cluster_dim_x, _y and _z",
+         fmt::format("'{}x{}x{}': expected {}", row.cluster->x, row.cluster->y, row.cluster->z, expected));
+  }
+
   void check(const LaunchRow& row) const {
     if (const auto impossible = impossible_cell(row)) {
+      if (impossible->cell == LaunchCell::kCluster) fail_cluster(row, impossible->expected);
       const char* column = column_of(impossible->cell);
       fail(record_.line, column, fmt::format("'{}': expected {}", text(csv_->find(column)), impossible->expected));
     }
@@ -403,6 +441,7 @@ class NcuPage final : public LaunchReader {
 
   void read_launch(ProfiledLaunch& launch) {
     launch = {};
+    read_id();
     LaunchRow& row = launch.job.row;
     std::string label;
     read_shape(launch, label);
@@ -442,6 +481,7 @@ class NcuPage final : public LaunchReader {
   std::vector<std::string> units_;
   std::vector<std::size_t> nvtx_;  ///< columns that hold NVTX ranges
   std::map<std::string, Process> processes_;
+  std::map<std::pair<std::string, std::uint64_t>, int> ids_;  ///< process and ID -> line, of this page
   ProfiledGpu gpu_;
   bool has_rows_ = false;
 };

@@ -1,10 +1,14 @@
 #include "sim/app/launch_table.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <fstream>
+#include <span>
+#include <string_view>
 
 #include "sim/app/prediction_csv.hpp"
 #include "sim/base/error.hpp"
@@ -175,6 +179,10 @@ TEST_CASE("launch table: a needed column that is missing is an error") {
   CHECK_THROWS_WITH(LaunchTable(file.path), Catch::Contains("lacks the column 'kernel'"));
   const TemporaryTable capitals("case,seq,op,dtype,shape,KERNEL\n");
   CHECK_THROWS_WITH(LaunchTable(capitals.path), Catch::Contains("'kernel' (has 'KERNEL': names are in lower case)"));
+  const TemporaryTable letters("case,seq,op,dtype,shap,kernle\n");
+  CHECK_THROWS_WITH(LaunchTable(letters.path), Catch::Contains("'shape' (has 'shap'), 'kernel' (has 'kernle')"));
+  const TemporaryTable semicolons("case;seq;op;dtype;shape;kernel\n");
+  CHECK_THROWS_WITH(LaunchTable(semicolons.path), Catch::Contains("separated by semicolons; expected commas"));
 }
 
 TEST_CASE("predicted.csv: the columns are those of the contract, in its order") {
@@ -199,4 +207,39 @@ TEST_CASE("launch table: a column that is nearly one that the file lacks is name
   CHECK(columns("block") == "column 'block' is not read; did you mean 'block_dim'?");
   CHECK(columns("block,block_dim").empty());  // as in recorded files
   CHECK(columns("measured_us,dram_bytes,method,split,sm_cycles,bacth").empty());
+}
+
+TEST_CASE("launch table: a misspelt column is found whatever its capitals, and among very many") {
+  const auto columns = [](const std::string& more, std::span<const std::string_view> also_read = {}) {
+    const TemporaryTable file("case,seq,op,dtype,shape,kernel," + more + "\n");
+    return LaunchTable(file.path).misspelt_columns(also_read);
+  };
+  CHECK(columns("GRID_DIM") == "column 'GRID_DIM' is not read; did you mean 'grid_dim'?");
+  static constexpr std::array<std::string_view, 1> kMeasured{"sm_cycles"};
+  CHECK(columns("sm_cycle", kMeasured) == "column 'sm_cycle' is not read; did you mean 'sm_cycles'?");
+  CHECK(columns("sm_cycle").empty());
+  std::string many;
+  for (int i = 0; i < 100000; ++i) many += fmt::format("{}c{}", i == 0 ? "" : ",", i);
+  CHECK(columns(many).empty());  // in milliseconds: the time of a search for each of them would be noticed
+  CHECK(columns("grid_di1,grid_di2,grid_di3,grid_di4,grid_di5,grid_di6,grid_di7").ends_with("; 2 more likewise"));
+}
+
+TEST_CASE("launch table: cells that are spelt otherwise are the same launch's; others are named") {
+  const auto sum_of = [](const std::string& product, const std::string& sum) {
+    const TemporaryTable file(kHeader + product + ",nvjet,2x64x1,,,,,,,\n" + sum +
+                              ",\"splitKreduce_kernel<32, 16, int, float>\",,,,,,,,\n");
+    LaunchTable table(file.path);
+    LaunchJob job;
+    REQUIRE(table.next(job));
+    REQUIRE(table.next(job));
+    CHECK(job.row.producer_kernel.empty() == !job.row.producer_differs.empty());
+    return job.row.producer_differs;
+  };
+  CHECK(sum_of("g,1,gemm,bf16,\"1, 64,64,64,tn\"", "g,2,gemm,BF16,\"64,64,64\"").empty());
+  CHECK(sum_of("g,1,gemm,bfloat16,\"64,64,64,TN\"", "g,2,gemm,bf16,\"64, 64,64 ,TN\"").empty());
+  const std::string sum = "g,2,gemm,bf16,\"64,64,64,TN\"";
+  CHECK(sum_of("g,1,gemm,fp16,\"64,64,64,TN\"", sum) == "dtype is 'fp16' there and 'bf16' here");
+  CHECK(sum_of("g,1,gemm,bf16,\"64,64,64,NN\"", sum) == "shape is '64,64,64,NN' there and '64,64,64,TN' here");
+  CHECK(sum_of("f,1,gemm,bf16,\"64,64,64,TN\"", sum) == "case is 'f' there and 'g' here");
+  CHECK(sum_of("g,0,gemm,bf16,\"64,64,64,TN\"", sum) == "seq is '0' there and '2' here, expected the next number");
 }

@@ -231,3 +231,26 @@ TEST_CASE("candidates: pruning keeps two variants of a tile, none half again slo
   CHECK(best[2].tile == "b");
   CHECK(promising_candidates(all, 1).size() == 1);
 }
+
+TEST_CASE("candidates: a kernel is chosen for a type that was given, and for that type", "[workloads][auto]") {
+  const auto refused = [](const char* op, const char* dtype, const char* shape) -> std::string {
+    LaunchRow row;
+    row.op = op;
+    row.dtype = dtype;
+    row.shape = shape;
+    try {
+      (void)kernel_candidates(row, test::hopper_facts());
+    } catch (const UnsupportedError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  for (const auto& [op, shape] :
+       {std::pair{"attention", "1,8,8,512,512,64,0"}, {"gemm", "64,64,64,TN"}, {"add", "8,8"}}) {
+    CHECK(refused(op, "", shape).find("give dtype") != std::string::npos);
+  }
+  CHECK(refused("", "bf16", "64,64,64,TN").find("give op, one of gemm, attention") != std::string::npos);
+  CHECK(refused("gemm", "FP8_E5M2", "64,64,64,TN").find("multiply e4m3") != std::string::npos);
+  CHECK(refused("gemm", "fp8", "64,64,64,TN").empty());
+  CHECK(refused("gemm", "bf16", "64,64,64,tn").empty());  // as TN
+}

@@ -62,7 +62,7 @@ TEST_CASE("odd names: a CUTLASS launch of few CTAs without its grid may have bee
     row.grid = grid;
     return resolve_launch(row, test::hopper_facts()).warning;
   };
-  CHECK_THAT(warning("333,777,1111,TN", std::nullopt), Catch::Contains("24 CTAs are few for 132 SMs"));
+  CHECK_THAT(warning("333,777,1111,TN", std::nullopt), Catch::Contains("24 CTAs are few for 132 SMs; record grid_dim"));
   CHECK(warning("333,777,1111,TN", Dim3{24, 1, 12}).empty());
   CHECK(warning("2047,2047,2047,TN", std::nullopt).empty());
 }

@@ -217,7 +217,7 @@ TEST_CASE("shape cells: numbers, flags and errors", "[workloads][library]") {
   CHECK(parse_gemm_shape("1, 2,3").layout == "TN");
   CHECK(parse_gemm_shape("1,2,3").batch == 1);
   CHECK(parse_gemm_shape("7,1,2,3").batch == 7);
-  CHECK(parse_gemm_shape("7,1,2,3,nn").layout == "nn");
+  CHECK(parse_gemm_shape("7,1,2,3,nn").layout == "NN");
   CHECK(parse_gemm_shape("7,1,2,3,nn").k == 3);
   CHECK_THROWS_WITH(parse_gemm_shape("1,2,3,XN"), Catch::Contains("layout 'XN', none of NN, NT, TN, TT"));
   CHECK_THROWS_AS(parse_gemm_shape("1,2,TN"), UnsupportedError);

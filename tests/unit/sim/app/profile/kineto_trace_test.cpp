@@ -1,5 +1,6 @@
 #include <zlib.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -266,4 +267,32 @@ TEST_CASE("Kineto: an External id of two operators tells neither; broken dimensi
   CHECK(broken("[[64,32],[\"a\",16]]") ==
         "Input Dims of aten::mm: argument 2 is [\"a\",16], no list of whole numbers such as [64,32]");
   CHECK_THAT(broken("[[64,1.5],[32,16]]"), Catch::Contains("argument 1 is [64,1.5]"));
+}
+
+TEST_CASE("Kineto: work of the GPU is a complete event, not a begin and an end") {
+  const auto event = [](const char* category, const char* phase) {
+    return events(std::string(R"({"ph":")") + phase + R"(","cat":")" + category +
+                  R"(","name":"ampere_sgemm_64x32_nn","ts":1,"dur":2,"args":{}})");
+  };
+  CHECK(error_of(event("kernel", "X")).empty());
+  for (const char* category : {"kernel", "gpu_memcpy", "gpu_memset"}) {
+    CHECK(error_of(event(category, "B")).find(R"(traceEvents[0].ph: "B": expected "X")") != std::string::npos);
+    CHECK(error_of(event(category, "E")).find(R"(traceEvents[0].ph: "E": expected "X")") != std::string::npos);
+  }
+}
+
+TEST_CASE("Kineto: kernels of a device that the trace does not list, or of several, are warned of") {
+  const auto warning = [](const std::string& list) {
+    const TemporaryFile file(
+        R"({"deviceProperties":[{"id":0,"name":"first"},{"id":1,"name":"second"}],"traceEvents":[)" + list + "]}");
+    const auto reader = open_kineto_trace(file.path(), {});
+    return reader->gpu().name + ": " + reader->warning().substr(std::min(reader->warning().size(), file.path().size()));
+  };
+  CHECK(warning(kernel("\"device\":0")) == "first: ");
+  CHECK(warning(kernel("\"device\":1")) == "second: ");
+  CHECK(warning(kernel("\"correlation\":1")) == "first: ");
+  CHECK(warning(kernel("\"device\":99")) ==
+        "first: : 1 of its kernels ran on device 99, which deviceProperties does not list");
+  CHECK(warning(kernel("\"device\":0") + "," + kernel("\"device\":1") + "," + kernel("\"device\":1")) ==
+        "second: : its kernels ran on 2 devices, which are added up; most on device 1");
 }

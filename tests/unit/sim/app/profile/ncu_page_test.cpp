@@ -20,7 +20,9 @@ constexpr const char* kHeader =
 constexpr const char* kUnits = "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"byte/block\",\"ns\",\"byte\"\n";
 
 std::string row(const std::string& range, const std::string& tail, const std::string& process = "7") {
-  return "\"1\",\"" + process + "\",\"app\",\"" + range + "\",\"k\",\"(128, 1, 1)\",\"(4, 2, 1)\"," + tail + "\n";
+  static int id = 0;
+  return "\"" + std::to_string(id++) + "\",\"" + process + "\",\"app\",\"" + range +
+         "\",\"k\",\"(128, 1, 1)\",\"(4, 2, 1)\"," + tail + "\n";
 }
 
 std::string range(const std::string& label) {
@@ -208,4 +210,38 @@ TEST_CASE("ncu page: bad files give one line with file, line, column and what wa
   CHECK_THAT(error_of(std::string(kHeader) + kUnits + "\"1\",\"7\"\n"), Catch::Contains(":3: has 2 cells"));
   const std::string no_grid = std::string("ID,Kernel Name,Block Size,Grid Size\n,,,\n1,k,\"(1, 1)\",\"(1, 1, 1)\"\n");
   CHECK_THAT(error_of(no_grid), Catch::Contains(":3: Block Size: '(1, 1)' is not three dimensions"));
+}
+
+TEST_CASE("ncu page: a row without a number of its own is named with its line") {
+  const auto page = [](const std::string& first, const std::string& second) {
+    const std::string rest = "\",\"7\",\"app\",\"\",\"k\",\"(128, 1, 1)\",\"(4, 2, 1)\"," + std::string(kTail) + "\n";
+    return std::string(kHeader) + kUnits + "\"" + first + rest + "\"" + second + rest;
+  };
+  CHECK(error_of(page("0", "1")).empty());
+  CHECK(error_of(page("999", "1,000")).empty());
+  CHECK(error_of(page("0", "0")).find(":4: ID: '0' stands on line 3 too") != std::string::npos);
+  for (const char* id : {"", "x", "-1", "1.5", "1e3"}) {
+    INFO(id);
+    CHECK(error_of(page("0", id)).find(std::string(":4: ID: '") + id + "': expected the launch's number") !=
+          std::string::npos);
+  }
+  CHECK(error_of(page("0", "1") + kHeader + kUnits +
+                 page("0", "1").substr(std::string(kHeader).size() + std::string(kUnits).size()))
+            .empty());  // another process's page
+}
+
+TEST_CASE("ncu page: the dimension of a cluster that cannot be is named") {
+  const auto error = [](const std::string& x, const std::string& y, const std::string& z) {
+    return error_of(
+        "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid "
+        "Size\",\"launch__cluster_dim_x\",\"launch__cluster_dim_y\",\"launch__cluster_dim_z\"\n"
+        "\"\",\"\",\"\",\"\",\"\",\"\",\"\"\n\"0\",\"k\",\"(128, 1, 1)\",\"(16, 16, 16)\",\"" +
+        x + "\",\"" + y + "\",\"" + z + "\"\n");
+  };
+  CHECK(error("2", "1", "1").empty());
+  CHECK(error("3", "1", "1").find(":3: launch__cluster_dim_x: '3': expected dimensions that divide") !=
+        std::string::npos);
+  CHECK(error("2", "3", "1").find(":3: launch__cluster_dim_y: '3'") != std::string::npos);
+  CHECK(error("2", "1", "17").find(":3: launch__cluster_dim_z: '17': expected at most 16") != std::string::npos);
+  CHECK(error("4", "4", "4").find("launch__cluster_dim_x, _y and _z: '4x4x4'") != std::string::npos);
 }
