@@ -60,9 +60,9 @@ int main(int argc, char** argv) {
   Buffer<unsigned long long> startAt(1);
   Buffer<char> data(64 * MiB);
   const auto& g0 = t.members[0];
-  auto point = [&](const std::string& what, int streams, int readers, int skew, int threads, int loads, size_t stride, int sectorStep, bool wide) {
-    std::vector<int> smids(g0.begin(), g0.begin() + streams * readers);
-    const size_t span = size_t(threads) * loads * stride;
+  auto pointOf = [&](const std::vector<int>& smids, const std::string& what, int streams, int skew, int threads, int loads, size_t stride,
+                     int sectorStep, bool wide, size_t span) {
+    const int readers = int(smids.size()) / streams;
     Args a{groups.use(smids), data.p, streams, skew, loads, threads, stride, span, sectorStep, wide ? 1 : 0, startAt.p, stamps.p, 0};
     if (span * streams + readers * sectorStep > 64 * MiB) return;
     startAt.zero();
@@ -74,6 +74,16 @@ int main(int argc, char** argv) {
     r.add(what + "_sets" + std::to_string(streams) + "_readers" + std::to_string(readers) + "_skew" + std::to_string(skew) + "_lanes" +
               std::to_string(threads * loads) + "_pitch" + std::to_string(stride) + (wide ? "_16B" : "_4B") + "_off" + std::to_string(sectorStep),
           double(threads * loads), "lane", {double(s.cycles)}, "clk", s.clockMHz);
+  };
+  auto point = [&](const std::string& what, int streams, int readers, int skew, int threads, int loads, size_t stride, int sectorStep, bool wide) {
+    pointOf({g0.begin(), g0.begin() + streams * readers}, what, streams, skew, threads, loads, stride, sectorStep, wide,
+            size_t(threads) * loads * stride);
+  };
+  // Sets that are different sectors of the same lines, read by one GPC and by all.
+  auto sectorSets = [&](const std::string& what, const std::vector<int>& smids, int sets, bool sameLines) {
+    const int threads = 512;
+    const size_t line = 128;
+    pointOf(smids, what, sets, 0, threads, 1, line, 0, false, sameLines ? 32 : threads * line);
   };
   point("base", 1, 1, 0, 0, 0, 128, 0, false);
   point("base", 8, 2, 0, 0, 0, 128, 0, false);
@@ -97,5 +107,14 @@ int main(int argc, char** argv) {
   point("next_sector_4", 1, 4, 0, 256, 1, 128, 32, false);
   for (int skew : {16, 32, 64, 128, 256, 512}) point("skewed", 1, 2, skew, 256, 1, 128, 0, false);
   for (int skew : {64, 256, 512}) point("skewed_openers", 8, 2, skew, 256, 1, 128, 0, false);
+  const std::vector<int> gpc(g0.begin(), g0.begin() + 16);
+  std::vector<int> all(t.sms);
+  for (int sm = 0; sm < t.sms; ++sm) all[sm] = sm;
+  for (int sets : {1, 2, 4}) {
+    for (bool sameLines : {false, true}) {
+      sectorSets(sameLines ? "sectors_of_lines_gpc" : "lines_gpc", gpc, sets, sameLines);
+      sectorSets(sameLines ? "sectors_of_lines_all" : "lines_all", all, sets, sameLines);
+    }
+  }
   return 0;
 }

@@ -11,6 +11,7 @@ enum class EventKind : std::uint16_t {
   kCtaFree,       ///< unit = SM, a = CTA slot: its resources are free
   kCtaEnded,      ///< unit = SM, a = cluster: the scheduler learns of it
   kStreamRun,     ///< unit = SM, a = CTA slot, b = stream
+  kIssueTurn,     ///< unit = SM: streams that wait for an issue port may have their turn
   kSignal,        ///< unit = SM, a, b = packed signal (sm/tokens.hpp)
   kWgmmaRun,      ///< unit = SM: the tensor core takes the next quantum of queued wgmma work
   kReadAtL2,      ///< a = chunk: request reaches the coalescer and the near slices

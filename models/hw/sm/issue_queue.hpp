@@ -39,6 +39,23 @@ class IssueQueue {
     return known.time;
   }
 
+  /// Share of all slots that `older` of `warps` such warps leave to `younger` ones.
+  [[nodiscard]] static double left_by(std::int64_t log_gaps, std::int32_t warps, std::int32_t older,
+                                      std::int32_t younger) {
+    const double gap = std::exp(static_cast<double>(log_gaps) / kLogScale / warps);
+    double used = 0;
+    double by_older = 0;
+    double waiting = 0;
+    for (std::int32_t n = 1; n <= older + younger; ++n) {
+      used = std::min(1.0, n / (gap + 1 + waiting));
+      waiting = used * (1 + waiting);
+      if (n == older) {
+        by_older = used;
+      }
+    }
+    return used - by_older;
+  }
+
  private:
   static constexpr double kLogScale = 1 << 16;
   static constexpr std::int64_t kAlwaysReady = -std::int64_t{16} << 16;  ///< of a warp that always has an instruction

@@ -58,6 +58,7 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   store_credits_ = Credits(g.l1.store_queue_sectors);
   ctas_.resize(environment.occupancy.ctas);
   mbarriers_declared_ = declared(environment.source->launch().mbarrier_arrivals);
+  greedy_log_gap_ = IssueQueue::log_of(config().sm.greedy_gap_cycles);
   named_barriers_declared_ = declared(environment.source->launch().named_barrier_warps);
 }
 
@@ -98,6 +99,7 @@ std::uint16_t Sm::place(std::uint64_t cta, std::uint32_t cluster, std::uint32_t 
     c.named[i] = Token{0, 0, launch.named_barrier_warps[i], kNoStream, 0};
   }
   c.elders = resident_;
+  c.number = ctas_placed_++;
   if (resident_++ == 0) {
     active_since_ = start;
     account(StackReason::kIdle, context().now(), context().now(), StackReason::kIdle);

@@ -153,6 +153,8 @@ class Sm {
   // --- event handlers ---
   void start_cta(std::uint32_t slot);
   void run_stream(std::uint32_t slot, std::uint32_t stream);
+  /// Streams that wait for issue ports go on as far as these are free, those of older CTAs first.
+  void give_turns();
   void signal(std::uint32_t a, std::uint32_t b);
   void run_tensor();
   void pump();
@@ -193,7 +195,8 @@ class Sm {
     StreamCursor cursor;
     std::vector<Operation> ops;
     std::uint32_t next = 0;
-    std::uint32_t quanta_left = 0;  ///< of the operation being issued
+    std::uint32_t quanta = 0;       ///< of the operation being issued
+    std::uint32_t quanta_left = 0;  ///< likewise, those not issued yet
     Quantum quantum;                ///< of the operation being issued
     Tick started = 0;
     Tick pipe_end = 0;
@@ -212,6 +215,8 @@ class Sm {
     std::uint32_t waiting_count = 0;
     bool waiting = false;
     bool ended = false;
+    bool at_start = true;          ///< in its first operation
+    bool greedy = false;           ///< keeps its issue ports as long as it has instructions
     bool counted_issuing = false;  ///< in the middle of an operation: until its chain ends
   };
   struct Cta {
@@ -220,6 +225,7 @@ class Sm {
     std::uint32_t cluster = kNoHandle;
     std::uint32_t rank = 0;
     std::uint32_t elders = 0;  ///< CTAs on the SM that came before it
+    std::uint64_t number = 0;  ///< of the CTAs that the SM has had
     std::uint32_t streams_alive = 0;
     std::uint32_t outstanding = 0;  ///< transfers and wgmma groups not yet complete
     bool active = false;
@@ -227,6 +233,13 @@ class Sm {
     std::vector<Stream> streams;
     std::array<Token, 64> mbarrier{};
     std::array<Token, 16> named{};
+  };
+  /// A stream that waits for its turn at the issue ports.
+  struct WaitingTurn {
+    std::uint64_t cta_number;
+    std::uint32_t slot;
+    std::uint32_t stream;
+    Tick latest;  ///< by then the slots that older ones leave have been enough
   };
   /// wgmma groups waiting for the tensor cores, one queue per warpgroup.
   struct WgmmaGroup {
@@ -310,7 +323,16 @@ class Sm {
         return nullptr;
     }
   }
+  /// Issues a quantum of the operation, and does what the operation is for after the last one.
+  /// @return true when the stream goes on at once
+  bool issue(std::uint32_t slot, std::uint32_t stream_index, const Operation& op);
   Tick issue_quantum(std::uint32_t stream_index, Stream& stream, const Operation& op, Turn turn);
+  /// Whether the stream's turns come by the age of its CTA: it issues beside warps that keep their ports.
+  [[nodiscard]] bool goes_by_age(const Cta& cta, const Stream& stream) const;
+  /// When the ports and pipes that the stream's next quantum takes are free.
+  [[nodiscard]] Tick ports_free(const Stream& stream, const Operation& op) const;
+  /// When the next quantum has been issued in slots that warps of older CTAs leave empty.
+  [[nodiscard]] Tick latest_turn(const Cta& cta, const Stream& stream) const;
   void begin(Stream& stream, const Operation& op);
   /// How the next quantum of a stream of the CTA comes to ports and pipes.
   Turn turn_of(const Cta& cta);
@@ -405,11 +427,16 @@ class Sm {
   std::uint32_t resident_ = 0;
   std::minstd_rand turns_;  ///< seeded by the SM's number: which warps are ready when is finer than the model
   std::vector<Cta> ctas_;
+  std::uint64_t ctas_placed_ = 0;
+  std::int64_t greedy_log_gap_ = 0;  ///< IssueQueue::log_of the configured gap
+  std::vector<WaitingTurn> waiting_turns_;  ///< the oldest CTA's first
+  Tick turns_given_at_ = 0;                 ///< the next event that gives turns
 
   /// A sub-partition: what one operation reserves lies together.
   struct Smsp {
     TurnPort issue;
     std::int32_t issuing = 0;   ///< warps in the middle of an operation
+    std::int32_t greedy = 0;    ///< those of them that keep the port as long as they have instructions
     std::int64_t log_gaps = 0;  ///< sum of their log_gap
     TurnPort mma;
     TurnPort shared;                                                   ///< hands shared-memory instructions to the LSU

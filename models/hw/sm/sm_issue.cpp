@@ -82,27 +82,138 @@ void Sm::run_stream(std::uint32_t slot, std::uint32_t stream_index) {
       }
       begin(stream, op);
     }
-    const Tick issued = issue_quantum(stream_index, stream, op, turn_of(cta));
-    if (--stream.quanta_left > 0) {
-      context().post(issued, EventKind::kStreamRun, index_, slot, stream_index);
+    if (goes_by_age(cta, stream) && (!waiting_turns_.empty() || ports_free(stream, op) > context().now())) {
+      const WaitingTurn w{cta.number, slot, stream_index, latest_turn(cta, stream)};
+      waiting_turns_.insert(
+          std::upper_bound(waiting_turns_.begin(), waiting_turns_.end(), w,
+                           [](const WaitingTurn& x, const WaitingTurn& y) { return x.cta_number < y.cta_number; }),
+          w);
+      give_turns();
       return;
     }
-    count(stream, op);
-    context().pieces_ended += op.ends_piece ? 1 : 0;
-    const Tick next = execute(slot, stream_index, op, std::max(issued, stream.code_ready));
-    ++stream.next;
-    if (!store_queue_.empty() && op.kind == OpKind::kMemory && op.mem.dir != MemDir::kLoad &&
-        op.mem.dir != MemDir::kPrefetch) {
-      stream.reason = StackReason::kDrain;
-      stop_issuing(stream);
-      stalled_streams_.push(StalledStream{slot, stream_index, store_chunks_queued_, next});
-      return;
-    }
-    if (next > context().now()) {
-      context().post(next, EventKind::kStreamRun, index_, slot, stream_index);
+    if (!issue(slot, stream_index, op)) {
       return;
     }
   }
+}
+
+bool Sm::issue(std::uint32_t slot, std::uint32_t stream_index, const Operation& op) {
+  Cta& cta = ctas_[slot];
+  Stream& stream = cta.streams[stream_index];
+  const bool by_age = goes_by_age(cta, stream);
+  Tick issued = issue_quantum(stream_index, stream, op, by_age ? Turn::kInOrder : turn_of(cta));
+  if (--stream.quanta_left > 0) {
+    if (by_age) {  // an old warp asks for no more slots than its chain lets it use
+      const double chain = op.dependent_latency * latency_of(op) * static_cast<double>(sm_cycle_);
+      const double done = static_cast<double>(stream.quanta - stream.quanta_left) / stream.quanta;
+      issued = std::max(issued, stream.started + static_cast<Tick>(std::llround(chain * done)));
+    }
+    context().post(issued, EventKind::kStreamRun, index_, slot, stream_index);
+    return false;
+  }
+  stream.at_start = false;
+  count(stream, op);
+  context().pieces_ended += op.ends_piece ? 1 : 0;
+  const Tick next = execute(slot, stream_index, op, std::max(issued, stream.code_ready));
+  ++stream.next;
+  if (!store_queue_.empty() && op.kind == OpKind::kMemory && op.mem.dir != MemDir::kLoad &&
+      op.mem.dir != MemDir::kPrefetch) {
+    stream.reason = StackReason::kDrain;
+    stop_issuing(stream);
+    stalled_streams_.push(StalledStream{slot, stream_index, store_chunks_queued_, next});
+    return false;
+  }
+  if (next > context().now()) {
+    context().post(next, EventKind::kStreamRun, index_, slot, stream_index);
+    return false;
+  }
+  return true;
+}
+
+void Sm::give_turns() {
+  const Tick now = context().now();
+  Tick soonest = 0;
+  for (std::size_t i = 0; i < waiting_turns_.size();) {
+    const WaitingTurn w = waiting_turns_[i];
+    Stream& stream = ctas_[w.slot].streams[w.stream];
+    const Operation& op = stream.ops[stream.next];
+    const Tick free = ports_free(stream, op);
+    if (free > now && w.latest > now) {
+      soonest = std::min({soonest == 0 ? free : soonest, free, w.latest});
+      ++i;
+      continue;
+    }
+    waiting_turns_.erase(waiting_turns_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (stream.quanta_left == stream.quanta) {
+      stream.started = now;
+    }
+    if (issue(w.slot, w.stream, op)) {
+      run_stream(w.slot, w.stream);
+    }
+    i = 0;  // ports and those that wait for them have changed
+    soonest = 0;
+  }
+  if (!waiting_turns_.empty() && (turns_given_at_ <= now || turns_given_at_ > soonest)) {
+    turns_given_at_ = soonest;
+    context().post(soonest, EventKind::kIssueTurn, index_, 0);
+  }
+}
+
+bool Sm::goes_by_age(const Cta& cta, const Stream& stream) const {
+  // An SM's first CTAs wait for their first code together. Products of mma.sync share the port as `turn_of` says, and
+  // warps of a CTA that are not in step have turns of their own.
+  const bool first_code = stream.at_start && cta.number < environment_->occupancy.ctas;
+  if (resident_ < 2 || cta.streams.size() > 1 || first_code || environment_->source->launch().work.tensor_flops > 0) {
+    return false;
+  }
+  std::int32_t greedy = 0;
+  std::int32_t issuing = 0;
+  for (std::uint32_t s = 0; s < kSmsps; ++s) {
+    const std::int32_t own = stream.counted_issuing ? stream.warps_on[s] : 0;
+    if (stream.warps_on[s] > 0) {
+      greedy += smsps_[s].greedy - (stream.greedy ? own : 0);
+      issuing += smsps_[s].issuing - own;
+    }
+  }
+  return issuing > 0 && 2 * greedy >= issuing;
+}
+
+Tick Sm::ports_free(const Stream& stream, const Operation& op) const {
+  const Quantum& q = stream.quantum;
+  Tick at = 0;
+  for (std::uint32_t s = 0; s < kSmsps; ++s) {
+    const Smsp& m = smsps_[s];
+    if (stream.warps_on[s] == 0) {
+      continue;
+    }
+    at = std::max(at, m.issue.next_free());
+    if (q.pipe > 0) {
+      at = std::max(at, m.pipes[static_cast<std::size_t>(op.pipe)].next_free());
+    }
+    if (q.shared > 0) {
+      at = std::max(at, m.shared.next_free());
+    }
+  }
+  return at;
+}
+
+Tick Sm::latest_turn(const Cta& cta, const Stream& stream) const {
+  constexpr double kLeast = 1e-4;  // of the slots
+  const Tick now = context().now();
+  Tick at = now;
+  for (std::uint32_t s = 0; s < kSmsps; ++s) {
+    const Smsp& m = smsps_[s];
+    const std::int32_t own = stream.warps_on[s];
+    if (own == 0 || m.issuing == 0) {
+      continue;
+    }
+    const std::int64_t others = std::max(0, m.issuing - own);
+    const auto older = static_cast<std::int32_t>(others * cta.elders / std::max(1U, resident_ - 1));
+    const double left = std::max(kLeast, IssueQueue::left_by(m.log_gaps, m.issuing, older, own));
+    const double slots = static_cast<double>(stream.quantum.issue * own) / kScale;
+    at = std::max(at, now + static_cast<Tick>(std::llround(slots / left * static_cast<double>(sm_cycle_))));
+  }
+  return at;
 }
 
 Tick Sm::seen_at(const Cta& cta, const Wait& w) const {
@@ -185,7 +296,8 @@ void Sm::begin(Stream& stream, const Operation& op) {
     const double interval = mma_cycles_per_smsp(op) + t.mma_sync_overhead_cycles;
     hold += t.mma_sync_issue_hold * std::max(0.0, (interval - 1.0) * op.mma_count);
   }
-  stream.quanta_left = std::max(1U, static_cast<std::uint32_t>(std::ceil(hold / kQuantumCycles)));
+  stream.quanta = std::max(1U, static_cast<std::uint32_t>(std::ceil(hold / kQuantumCycles)));
+  stream.quanta_left = stream.quanta;
   stream.quantum = quantum_of(op, stream, stream.quanta_left);
   stream.started = context().now();
   stream.pipe_end = 0;
@@ -194,6 +306,7 @@ void Sm::begin(Stream& stream, const Operation& op) {
   if (hold > 0) {  // a wait without instructions takes no part
     stream.log_gap = IssueQueue::log_of(chain / hold - 1);
     stream.pipe_share = pipe_share(op, hold);
+    stream.greedy = stream.quanta > 1 && stream.log_gap <= greedy_log_gap_;
     count_issuing(stream, 1);
   }
 }
@@ -227,6 +340,7 @@ void Sm::count_issuing(Stream& stream, int sign) {
   stream.counted_issuing = sign > 0;
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
     smsps_[s].issuing += sign * stream.warps_on[s];
+    smsps_[s].greedy += stream.greedy ? sign * stream.warps_on[s] : 0;
     smsps_[s].log_gaps += sign * stream.warps_on[s] * stream.log_gap;
   }
 }

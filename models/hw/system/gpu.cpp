@@ -401,6 +401,9 @@ void Gpu::dispatch(const Event& e) {
     case EventKind::kStreamRun:
       sms_[e.unit].run_stream(e.a, e.b);
       break;
+    case EventKind::kIssueTurn:
+      sms_[e.unit].give_turns();
+      break;
     case EventKind::kSignal:
       sms_[e.unit].signal(e.a, e.b);
       break;

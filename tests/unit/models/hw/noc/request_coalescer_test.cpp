@@ -1,6 +1,11 @@
 #include "models/hw/noc/request_coalescer.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "sim/config/gpu_description.hpp"
 
@@ -14,8 +19,11 @@ struct Bench {
   RequestCoalescer coalescer;
 
   /// SMs 0..7 are of one GPC, 8..15 of the next.
-  explicit Bench(const std::vector<std::string>& overrides = {})
-      : config(load_gpu("h100-sxm5-80gb", overrides).config), context(make()), coalescer(context, groups()) {}
+  explicit Bench(const std::vector<std::string>& overrides = {}) : Bench(groups(2, 8), overrides) {}
+  Bench(std::vector<std::uint16_t> group_of_sm, const std::vector<std::string>& overrides)
+      : config(load_gpu("h100-sxm5-80gb", overrides).config),
+        context(make()),
+        coalescer(context, std::move(group_of_sm)) {}
 
   Context make() const {
     Context c;
@@ -23,9 +31,9 @@ struct Bench {
     c.time = TimeBase(1980, config.clocks.l2_mhz, config.clocks.hbm_mhz);
     return c;
   }
-  static std::vector<std::uint16_t> groups() {
-    std::vector<std::uint16_t> g(16, 0);
-    for (std::size_t i = 8; i < 16; ++i) g[i] = 1;
+  static std::vector<std::uint16_t> groups(std::uint16_t gpcs, std::size_t sms) {
+    std::vector<std::uint16_t> g;
+    for (std::uint16_t i = 0; i < gpcs; ++i) g.insert(g.end(), sms, i);
     return g;
   }
   /// True when the chunk shares another one's request.
@@ -42,7 +50,47 @@ struct Bench {
   }
 };
 
+/// Share of the requests that go on when all SMs read one of `sets` sectors of the same lines, in any order.
+double going_on(std::uint16_t gpcs, std::uint16_t sms, std::uint16_t sets) {
+  constexpr std::uint32_t kLines = 512;
+  Bench b(Bench::groups(gpcs, sms), {});
+  std::mt19937 random(1);
+  std::vector<std::uint16_t> order(std::size_t{gpcs} * sms);
+  std::iota(order.begin(), order.end(), std::uint16_t{0});
+  std::size_t on = 0;
+  for (std::uint32_t line = 0; line < kLines; ++line) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::uint16_t sm : order) {
+      on += b.merges(b.request(sm, 2 * line, static_cast<std::uint8_t>(1U << sm % sets))) ? 0 : 1;
+    }
+  }
+  return static_cast<double>(on) / static_cast<double>(kLines * order.size());
+}
+
 }  // namespace
+
+TEST_CASE("LRC: a request for other sectors of a line ends the merging of those under way, and opens nothing", "[lrc]") {
+  Bench b;
+  CHECK_FALSE(b.merges(b.request(0, 100, 1)));
+  CHECK(b.merges(b.request(1, 100, 1)));
+  CHECK_FALSE(b.merges(b.request(2, 100, 2)));  // ends it
+  CHECK_FALSE(b.merges(b.request(3, 100, 2)));  // opens
+  CHECK(b.merges(b.request(4, 100, 2)));
+  CHECK_FALSE(b.merges(b.request(9, 100, 1)));  // of another GPC, which ends it all the same
+  CHECK_FALSE(b.merges(b.request(5, 100, 2)));
+  CHECK_FALSE(b.merges(b.request(6, 102, 1)));  // another line
+  CHECK(b.merges(b.request(6, 100, 2)));
+}
+
+TEST_CASE("LRC: sectors of the same lines displace one another as much as measured", "[lrc]") {
+  // H200, lrc_lines, cold: 16 SMs of a GPC and all SMs read two or four sets that are sectors of the same lines.
+  CHECK(going_on(1, 16, 1) == Approx(0.26).margin(0.02));
+  CHECK(going_on(1, 16, 2) == Approx(0.75).margin(0.06));
+  CHECK(going_on(1, 16, 4) == Approx(0.91).margin(0.03));
+  CHECK(going_on(8, 16, 1) == Approx(0.28).margin(0.03));
+  CHECK(going_on(8, 16, 2) == Approx(0.89).margin(0.05));
+  CHECK(going_on(8, 16, 4) == Approx(0.96).margin(0.03));
+}
 
 TEST_CASE("LRC: at most merge_limit requesters share one request", "[lrc]") {
   for (const int limit : {1, 2, 4}) {
