@@ -59,7 +59,7 @@ struct SmConfig {
   double warp_interval_cycles;         ///< the same for each warp
   int cta_drain_cycles;                ///< last instruction of a CTA to its resources being free
   int setmaxnreg_cycles;
-  double greedy_gap_cycles;   ///< longest gap between instructions of a warp that keeps its issue port while it has any
+  double greedy_gap_cycles;   ///< a warp with shorter gaps keeps its issue port while it has instructions
   double oldest_first_share;  ///< of the turns of an SM's oldest CTA, those that come before what waits already
 };
 

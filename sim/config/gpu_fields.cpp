@@ -61,7 +61,7 @@ constexpr Field kFields[] = {
     {"sm.warp_interval_cycles", at<&G::sm, &SmConfig::warp_interval_cycles>, "SM cycle", 0, 1000, "the same for each warp"},
     {"sm.cta_drain_cycles", at<&G::sm, &SmConfig::cta_drain_cycles>, "SM cycle", 0, 10000, "last instruction of a CTA to its resources being free"},
     {"sm.setmaxnreg_cycles", at<&G::sm, &SmConfig::setmaxnreg_cycles>, "SM cycle", 0, 1000, "moving registers between the warpgroups of a CTA"},
-    {"sm.greedy_gap_cycles", at<&G::sm, &SmConfig::greedy_gap_cycles>, "cycles", 0, 1000, "longest gap between the instructions of a warp alone with which it keeps its issue port as long as it has any"},
+    {"sm.greedy_gap_cycles", at<&G::sm, &SmConfig::greedy_gap_cycles>, "cycles", 0, 1000, "a warp with shorter gaps between its instructions, alone, keeps its issue port as long as it has any; 0: none does"},
     {"sm.oldest_first_share", at<&G::sm, &SmConfig::oldest_first_share>, "ratio", 0, 1, "of the turns of an SM's oldest CTA at issue ports and pipes, those that come before what waits already"},
 
     {"icache.bytes", at<&G::icache, &InstructionCacheConfig::bytes>, "byte", 1024, 16777216, "code that an SM executes again without fetching it"},

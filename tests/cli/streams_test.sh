@@ -36,7 +36,7 @@ expect_ended TERM run "${long[@]}" --exact --json kept.json
 
 # On a terminal a progress line appears after two seconds, also while a single CTA or candidate takes minutes; elsewhere
 # there is none.
-for words in "run gemm --m 1 --n 1 --k 2147483640" "run gemm --m 1 --n 1 --k 2147483640 --kernel auto" \
+for words in "run gemm --m 1 --n 1 --k 2147483640" "run gemm --m 1 --n 1 --k 400000000 --kernel auto" \
   "run rowwise --rows 1 --cols 2147483648"; do
   script -qec "timeout --foreground 5 $strata $words" /dev/null </dev/null >terminal 2>/dev/null
   grep -q 'run: .*\(finished\|simulated\)' terminal || fail "no progress on a terminal: strata $words: $(head -c 400 terminal)"

@@ -77,7 +77,7 @@ TEST_CASE("Ladder: what padding, coalescing, a second buffer, fusion and a mask 
       {"tiles padded, transpose",
        {{"transpose_tile_32x32_f32"}, "1000,1500"},
        {{"transpose_padded_32x32_f32"}, "1000,1500"},
-       6},
+       14},
       {"loads coalesced, GEMM",
        {{"gemm_naive_strided_16x16_f32_nn"}, "512,512,512,NN"},
        {{"gemm_naive_16x16_f32_nn"}, "512,512,512,NN"},

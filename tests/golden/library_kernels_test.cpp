@@ -96,8 +96,8 @@ TEST_CASE("Recorded H100 launches are predicted within the errors reached so far
   // producer's turn, measured on nvjet's kernels, makes these two 0.4 % worse and the H200's seven better (5.4 to 4.9).
   const std::map<std::string, double> limits{
       {"nvjet", 5.7},           {"elementwise", 3.9},    {"flash_attention_2", 3.9},
-      {"sm80_xmma_gemm", 14.5}, {"cutlass_gemm", 4.7},   {"softmax", 6.6},
-      {"triangle", 3.5},        {"splitk_sum", 2.4},     {"layer_norm", 1.9},
+      {"sm80_xmma_gemm", 14.5}, {"cutlass_gemm", 4.8},   {"softmax", 6.6},
+      {"triangle", 3.5},        {"splitk_sum", 2.4},     {"layer_norm", 2.0},
       {"reduce", 0.8},          {"lean_reduction", 2.8}, {"flash_combine", 6.3},
       {"flash_split_kv", 3.3},  {"sm90_xmma_gemm", 5.5}, {"cudnn_sm80_attention", 4.3}};
   for (const auto& [family, score] : scores.cycles) {

@@ -82,6 +82,9 @@ constexpr std::array kSeries{
     Series{"l1_hits", "warps/SMSP", "{ldg32,ldg64,ldg128}_#smsps"},
     Series{"l1_rows", "B", "ldg_2B"},
     Series{"l1_hits", "words", "ldg32_{broadcast,line_apart}_#warps"},
+    Series{"l1_turns", "warps",
+           "{ldg_#_wavefronts_#,ldg_#_wavefront_#,lds_#_wavefronts_#,lds_beside_ldg_#_wavefronts_#,lds_#_wavefront_#}_{"
+           "probe,both}_{older,younger}"},
     Series{"l2_bandwidth", "KiB", "{ldg,bulk}_private_{sm,gpc}_footprint{,_sum_of_rates}"},
     Series{"l2_bandwidth", "MiB", "{ldg,bulk,store}_{private,shared,skewed,rotate}_footprint{,_sum_of_rates}"},
     Series{"l2_bandwidth", "SM",
@@ -119,7 +122,8 @@ constexpr std::array kSeries{
            "_skew#"},
     Series{"lrc_lines", "lane",
            "{base,pair,openers,openers_far,openers_lines,gpc,gpc_lines,four,words_of_a_sector,next_sector,"
-           "next_sector_#,skewed,skewed_openers}_sets#_readers#_skew#_lanes#_pitch#_#B_off#"},
+           "next_sector_#,skewed,skewed_openers,lines_gpc,lines_all,sectors_of_lines_gpc,sectors_of_lines_all}_sets#_"
+           "readers#_skew#_lanes#_pitch#_#B_off#"},
     Series{"mma_sync", "chains",
            "{bf16_m16n8k16,fp16_m16n8k16,bf16_m16n8k8,tf32_m16n8k8,tf32_m16n8k4,int8_m16n8k32,int8_m16n8k16,"
            "fp16acc_m16n8k16}_chains"},

@@ -35,6 +35,7 @@ const std::vector<ProgramUnits>& program_units() {
       {"issue_slots", {"clk/inst/SMSP"}},
       {"l1_hits", {"clk/inst/SM"}},
       {"l1_rows", {"clk/inst/SM"}},
+      {"l1_turns", {"clk/load"}},
       {"l2_bandwidth", {"B/clk"}},
       {"l2_fabric", {"side", "SM", "B/clk"}},
       {"l2_partition", {"clk", "fraction", "smid"}},

@@ -12,12 +12,11 @@
 
 namespace strata {
 
-/// One table per group of SMs, direct-mapped by the chunk's first line; chunks merge when they want the same lines. A line
-/// is watched for one set of sectors at a time: a request for others, of whichever group, ends the merging of those under
-/// way and opens nothing itself (measured: docs/model/noc.md).
-/// Atomics and multicast requests do not merge: products whose only shared reads are multicast ask the L2 for exactly
-/// as many sectors as they would without it (docs/model/noc.md).
-/// Not modelled: merging of chunks that overlap only in part (docs/model/noc.md).
+/// One table per group of SMs, direct-mapped by the chunk's first line; chunks merge when they want the same lines. A
+/// line is watched for one set of sectors at a time: a request for others, of whichever group, ends the merging of
+/// those under way and opens nothing itself (measured: docs/model/noc.md). Atomics and multicast requests do not merge:
+/// products whose only shared reads are multicast ask the L2 for exactly as many sectors as they would without it
+/// (docs/model/noc.md). Not modelled: merging of chunks that overlap only in part (docs/model/noc.md).
 class RequestCoalescer {
  public:
   enum class Outcome : std::uint8_t {

@@ -216,7 +216,8 @@ class Sm {
     bool waiting = false;
     bool ended = false;
     bool at_start = true;          ///< in its first operation
-    bool greedy = false;           ///< keeps its issue ports as long as it has instructions
+    bool in_long = false;          ///< in an operation of more than a quantum
+    bool greedy = false;           ///< likewise, and keeps its issue ports as long as it has instructions
     bool counted_issuing = false;  ///< in the middle of an operation: until its chain ends
   };
   struct Cta {
@@ -428,7 +429,7 @@ class Sm {
   std::minstd_rand turns_;  ///< seeded by the SM's number: which warps are ready when is finer than the model
   std::vector<Cta> ctas_;
   std::uint64_t ctas_placed_ = 0;
-  std::int64_t greedy_log_gap_ = 0;  ///< IssueQueue::log_of the configured gap
+  std::int64_t greedy_log_gap_ = 0;         ///< IssueQueue::log_of the configured gap
   std::vector<WaitingTurn> waiting_turns_;  ///< the oldest CTA's first
   Tick turns_given_at_ = 0;                 ///< the next event that gives turns
 
@@ -436,7 +437,8 @@ class Sm {
   struct Smsp {
     TurnPort issue;
     std::int32_t issuing = 0;   ///< warps in the middle of an operation
-    std::int32_t greedy = 0;    ///< those of them that keep the port as long as they have instructions
+    std::int32_t in_long = 0;   ///< those of them whose operation takes more than a quantum
+    std::int32_t greedy = 0;    ///< those of these that keep the port as long as they have instructions
     std::int64_t log_gaps = 0;  ///< sum of their log_gap
     TurnPort mma;
     TurnPort shared;                                                   ///< hands shared-memory instructions to the LSU

@@ -167,15 +167,15 @@ bool Sm::goes_by_age(const Cta& cta, const Stream& stream) const {
     return false;
   }
   std::int32_t greedy = 0;
-  std::int32_t issuing = 0;
+  std::int32_t in_long = 0;
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
     const std::int32_t own = stream.counted_issuing ? stream.warps_on[s] : 0;
     if (stream.warps_on[s] > 0) {
       greedy += smsps_[s].greedy - (stream.greedy ? own : 0);
-      issuing += smsps_[s].issuing - own;
+      in_long += smsps_[s].in_long - (stream.in_long ? own : 0);
     }
   }
-  return issuing > 0 && 2 * greedy >= issuing;
+  return in_long > 0 && 2 * greedy >= in_long;
 }
 
 Tick Sm::ports_free(const Stream& stream, const Operation& op) const {
@@ -189,9 +189,6 @@ Tick Sm::ports_free(const Stream& stream, const Operation& op) const {
     at = std::max(at, m.issue.next_free());
     if (q.pipe > 0) {
       at = std::max(at, m.pipes[static_cast<std::size_t>(op.pipe)].next_free());
-    }
-    if (q.shared > 0) {
-      at = std::max(at, m.shared.next_free());
     }
   }
   return at;
@@ -306,7 +303,8 @@ void Sm::begin(Stream& stream, const Operation& op) {
   if (hold > 0) {  // a wait without instructions takes no part
     stream.log_gap = IssueQueue::log_of(chain / hold - 1);
     stream.pipe_share = pipe_share(op, hold);
-    stream.greedy = stream.quanta > 1 && stream.log_gap <= greedy_log_gap_;
+    stream.in_long = stream.quanta > 1;
+    stream.greedy = stream.in_long && op.kind == OpKind::kCompute && stream.log_gap < greedy_log_gap_;
     count_issuing(stream, 1);
   }
 }
@@ -340,6 +338,7 @@ void Sm::count_issuing(Stream& stream, int sign) {
   stream.counted_issuing = sign > 0;
   for (std::uint32_t s = 0; s < kSmsps; ++s) {
     smsps_[s].issuing += sign * stream.warps_on[s];
+    smsps_[s].in_long += stream.in_long ? sign * stream.warps_on[s] : 0;
     smsps_[s].greedy += stream.greedy ? sign * stream.warps_on[s] : 0;
     smsps_[s].log_gaps += sign * stream.warps_on[s] * stream.log_gap;
   }

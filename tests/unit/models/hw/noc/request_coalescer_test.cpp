@@ -69,7 +69,8 @@ double going_on(std::uint16_t gpcs, std::uint16_t sms, std::uint16_t sets) {
 
 }  // namespace
 
-TEST_CASE("LRC: a request for other sectors of a line ends the merging of those under way, and opens nothing", "[lrc]") {
+TEST_CASE("LRC: a request for other sectors of a line ends the merging of those under way, and opens nothing",
+          "[lrc]") {
   Bench b;
   CHECK_FALSE(b.merges(b.request(0, 100, 1)));
   CHECK(b.merges(b.request(1, 100, 1)));
