@@ -16,10 +16,10 @@
 #include "models/hw/common/address_map.hpp"
 #include "models/hw/common/context.hpp"
 #include "models/hw/common/sm_port.hpp"
-#include "models/hw/common/tag_array.hpp"
 #include "models/hw/sm/cluster.hpp"
 #include "models/hw/sm/instruction_cache.hpp"
 #include "models/hw/sm/issue_queue.hpp"
+#include "models/hw/sm/l1_tags.hpp"
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/sm/open_stores.hpp"
 #include "models/hw/sm/strided_passes.hpp"
@@ -144,9 +144,7 @@ class Sm {
   /// Likewise the L1 tags of a chunk's lines, when it fills them.
   void prefetch_l1(const Chunk& chunk) const {
     for (std::uint32_t i = 0; i < chunk.count; ++i) {
-      const std::uint32_t set = l1_place(context().line(chunk, i)).set;
-      l1_.prefetch(set);
-      l1_.prefetch_rare(set);
+      l1_.prefetch(l1_place(context().line(chunk, i)).set);
     }
   }
 
@@ -428,7 +426,7 @@ class Sm {
   Resource dsmem_;
   Resource barriers_;   ///< takes arrivals
   Resource mbarriers_;  ///< likewise
-  TagArray l1_;
+  L1Tags l1_;
   FixedDivisor l1_sets_;
   OpenStores open_stores_;
   std::uint32_t mbarriers_declared_ = 0;       ///< one more than the highest slot that the launch uses
