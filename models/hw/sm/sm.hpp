@@ -84,14 +84,7 @@ class Sm {
     prefetch_lines(s.ops.data() + s.next, sizeof(Operation));
   }
 
-  /// Likewise the code of a stream's operation, once that is there.
-  void prefetch_code(std::uint32_t slot, std::uint32_t stream) const {
-    const Stream& s = ctas_[slot].streams[stream];
-    if (s.next < s.ops.size()) {
-      icache_.prefetch(s.ops[s.next].pc);
-    }
-  }
-  /// Likewise a token that will be signalled, and once that is there, the stream that waits for it.
+  /// Likewise a token that will be signalled.
   void prefetch_token(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot, std::uint32_t stream) const {
     if (const Token* token = token_of(ctas_[slot], cls, token_slot); token != nullptr) {
       prefetch_line(token);
@@ -99,38 +92,13 @@ class Sm {
       prefetch_stream(slot, stream);
     }
   }
-  void prefetch_waiter(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot) const {
-    const Token* token = token_of(ctas_[slot], cls, token_slot);
-    if (token != nullptr && token->waiter != kNoStream) {
-      const Stream& s = ctas_[slot].streams[token->waiter];
-      prefetch_line(&s.next_waiter);
-      prefetch_line(&s.waiting);
-    }
-  }
 
-  /// Likewise the tensor cores' state, and once that is there, what it refers to.
+  /// Likewise the tensor cores' state.
   void prefetch_tensor() const {
     prefetch_line(&smem_read_);
     prefetch_line(&wgmma_);
     prefetch_line(&stack_);
     prefetch_line(&frontier_);
-  }
-  void prefetch_wgmma_groups() const {
-    const WgmmaQueue& queue = wgmma_[(wgmma_turn_ + 1) % wgmma_.size()];
-    if (queue.head < queue.groups.size()) {
-      prefetch_line(&queue.groups[queue.head]);
-    }
-    prefetch_line(&ctas_[queue.slot].streams[queue.stream].reason);
-  }
-  /// Likewise what the arrival of a chunk takes.
-  void prefetch_arrival() const {
-    prefetch_line(&smem_read_);
-    prefetch_credits();
-  }
-  /// Of that, what concerns the SM that asked for the chunk.
-  void prefetch_credits() const {
-    prefetch_line(&tma_credits_);
-    prefetch_line(&load_queue_);
   }
   /// Likewise the chunks that will have the next credits.
   void prefetch_waiting() const {
