@@ -84,6 +84,13 @@ class Sm {
     prefetch_lines(s.ops.data() + s.next, sizeof(Operation));
   }
 
+  /// Likewise what every operation that issues reserves.
+  void prefetch_issue() const {
+    for (const Smsp& s : smsps_) {
+      prefetch_line(&s.issue);
+      prefetch_line(&s.issuing);
+    }
+  }
   /// Likewise a token that will be signalled.
   void prefetch_token(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot, std::uint32_t stream) const {
     if (const Token* token = token_of(ctas_[slot], cls, token_slot); token != nullptr) {
@@ -373,11 +380,11 @@ class Sm {
   std::vector<Cta> ctas_;
 
   /// A sub-partition: what one operation reserves lies together.
-  struct Smsp {
+  struct alignas(64) Smsp {
     TurnPort issue;
-    std::int32_t issuing = 0;   ///< warps in the middle of an operation
-    std::int64_t log_gaps = 0;  ///< sum of their log_gap
     TurnPort mma;
+    std::int32_t issuing = 0;                                          ///< warps in the middle of an operation
+    std::int64_t log_gaps = 0;                                         ///< sum of their log_gap
     TurnPort shared;                                                   ///< hands shared-memory instructions to the LSU
     std::array<TurnPort, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
   };

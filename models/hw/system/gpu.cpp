@@ -213,6 +213,8 @@ void Gpu::prefetch_payload(const Event& e) const {
   prefetch_line(&context_.transfers[e.kind == id(EventKind::kTransferDone) ? e.a : 0]);
   if (e.kind == id(EventKind::kStreamRun)) {
     sms_[e.unit].prefetch_stream(e.a, e.b);
+  } else if (e.kind == id(EventKind::kWgmmaRun)) {
+    sms_[e.unit].prefetch_tensor();
   }
 }
 
@@ -220,9 +222,7 @@ void Gpu::prefetch_tables(const Event& e) const {
   switch (static_cast<EventKind>(e.kind)) {
     case EventKind::kStreamRun:
       sms_[e.unit].prefetch_operation(e.a, e.b);
-      break;
-    case EventKind::kWgmmaRun:
-      sms_[e.unit].prefetch_tensor();
+      sms_[e.unit].prefetch_issue();
       break;
     case EventKind::kReadAtL2: {
       const Chunk& c = context_.chunks[e.a];
