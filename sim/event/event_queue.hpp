@@ -92,7 +92,7 @@ class EventQueue {
     return true;
   }
 
-  /// The event just taken was the first of its bucket: time to look at those that come after it.
+  /// The queue moved on to another bucket for the event just taken: time to look at those that come after it.
   [[nodiscard]] bool entered_bucket() const { return entered_; }
   /// What is left of the bucket, latest first.
   [[nodiscard]] std::span<const Event> bucket() const { return current_; }
