@@ -1,8 +1,8 @@
 /// Calendar queue with a total order: (tick, sequence). Events of one tick leave in the order they were posted.
 ///
-/// Near events sit in a wheel of buckets a fixed number of ticks wide; a bucket is sorted when it becomes current.
-/// Far events wait in a binary heap and move into the wheel as its window advances.
-/// Cost: amortised O(1) per event for delays inside the window; no allocation once the buckets have grown.
+/// Near events sit in a wheel of buckets a fixed number of ticks wide, unsorted in small blocks; a bucket is sorted
+/// when it becomes current. Far events wait in a binary heap and move into the wheel as its window advances.
+/// Cost: amortised O(1) per event for delays inside the window; no allocation once the blocks are enough.
 #pragma once
 
 #include <algorithm>
@@ -31,92 +31,101 @@ static_assert(sizeof(Event) == 24);
 
 class EventQueue {
  public:
-  /// @param bucket_ticks width of a bucket, rounded up to a power of two; a few SM cycles work well: small enough to
-  /// sort, few enough to stay in the host's cache.
+  /// @param bucket_ticks width of a bucket, rounded up to a power of two: wide enough for a few events, few enough to
+  /// be sorted by insertion
   explicit EventQueue(Tick bucket_ticks = 1) { reset(bucket_ticks); }
 
   void reset(Tick bucket_ticks) {
     bucket_shift_ =
         bucket_ticks > 1 ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bucket_ticks) - 1)) : 0;
-    for (auto& b : wheel_) {
-      b.clear();
-    }
-    wheel_.resize(kBuckets);
-    std::fill(occupied_.begin(), occupied_.end(), 0);
-    occupied_.resize(kBuckets / 64, 0);
+    wheel_.assign(kBuckets, Bucket{});
+    occupied_.fill(0);
+    blocks_.clear();
+    free_block_ = kNoBlock;
+    current_.clear();
     far_.clear();
     now_ = 0;
-    window_start_ = 0;
-    cursor_ = 0;
+    bucket_ = 0;
+    next_slot_ = kBuckets;
+    entered_ = false;
     size_ = 0;
     sequence_ = 0;
     processed_ = 0;
-    prepared_ = kNone;
   }
 
   [[nodiscard]] Tick now() const { return now_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Events known to follow the one just taken, in order, as far as they have been sorted: lets the engine fetch their
-  /// payloads into the host's cache before it needs them.
-  [[nodiscard]] std::span<const Event> upcoming() const {
-    const auto& bucket = wheel_[slot(0)];
-    return {bucket.data() + cursor_, bucket.size() - cursor_};
-  }
-  /// Events that follow those of upcoming(): of the next part of time that has any, sorted when first asked for.
-  std::span<const Event> following() {
-    if (prepared_ == kNone) {
-      const std::size_t distance = next_occupied(slot(1));
-      if (distance >= kBuckets - 1) {
-        return {};
-      }
-      prepared_ = slot(1 + distance);
-      sort(wheel_[prepared_], window_start_ + (static_cast<Tick>(1 + distance) << bucket_shift_));
-    }
-    return wheel_[prepared_];
-  }
   [[nodiscard]] std::uint64_t processed() const { return processed_; }
 
   /// Posts an event. `tick` must not lie in the past.
   void post(Tick tick, std::uint16_t kind, std::uint16_t unit, std::uint32_t a, std::uint32_t b = 0) {
     assert(tick >= now_);
-    Event e{tick, sequence_++, kind, unit, a, b};
+    const Event e{tick, sequence_++, kind, unit, a, b};
     ++size_;
-    const Tick offset = (tick - window_start_) >> bucket_shift_;
-    if (offset >= static_cast<Tick>(kBuckets)) {
+    const Tick offset = (tick >> bucket_shift_) - bucket_;
+    if (offset == 0) {
+      insert_current(e);
+    } else if (offset < static_cast<Tick>(kBuckets)) {
+      push(e);
+    } else {
       far_.push_back(e);
       std::push_heap(far_.begin(), far_.end(), Later{});
-      return;
     }
-    insert_near(e, static_cast<std::size_t>(offset));
   }
 
   /// Takes the earliest event; false when none is left. Advances now().
   bool pop(Event& out) {
-    if (size_ == 0) {
-      return false;
-    }
-    while (true) {
-      auto& bucket = wheel_[slot(0)];
-      if (cursor_ < bucket.size()) {
-        out = bucket[cursor_++];
-        assert(out.tick >= now_);
-        now_ = out.tick;
-        --size_;
-        ++processed_;
-        return true;
+    entered_ = current_.empty();
+    if (entered_) {
+      if (size_ == 0) {
+        return false;
       }
-      retire_bucket();
       advance();
+    }
+    out = current_.back();
+    current_.pop_back();
+    assert(out.tick >= now_);
+    now_ = out.tick;
+    --size_;
+    ++processed_;
+    return true;
+  }
+
+  /// The queue moved on to another bucket for the event just taken: time to look at those that come after it.
+  [[nodiscard]] bool entered_bucket() const { return entered_; }
+  /// What is left of the bucket, latest first.
+  [[nodiscard]] std::span<const Event> bucket() const { return current_; }
+  /// Calls `see` for the events that the bucket after this one has so far.
+  template <typename See>
+  void see_next_bucket(See&& see) const {
+    if (next_slot_ == kBuckets) {
+      return;
+    }
+    std::uint32_t count = wheel_[next_slot_].count;
+    for (std::uint32_t block = wheel_[next_slot_].block; block != kNoBlock; block = blocks_[block].next) {
+      for (std::uint32_t i = 0; i < count; ++i) {
+        see(blocks_[block].events[i]);
+      }
+      count = kPerBlock;
     }
   }
 
  private:
-  static constexpr std::size_t kBuckets = 1024;
-  static constexpr std::size_t kNone = kBuckets;
+  static constexpr std::size_t kBuckets = 4096;
+  static constexpr std::size_t kWords = kBuckets / 64;
+  static constexpr std::uint32_t kNoBlock = 0xffffffffU;
+  static constexpr std::uint32_t kPerBlock = 5;  ///< two lines of the host's cache
 
-  struct Earlier {
-    bool operator()(const Event& x, const Event& y) const { return before(x, y); }
+  /// Events of a bucket, in the order of their posting.
+  struct alignas(64) Block {
+    std::array<Event, kPerBlock> events;
+    std::uint32_t next;  ///< the bucket's block before this one, or the next free one
+  };
+  static_assert(sizeof(Block) == 128);
+  struct Bucket {
+    std::uint32_t block = kNoBlock;   ///< the newest one
+    std::uint32_t count = kPerBlock;  ///< events in it: none has room where there is none
   };
   struct Later {
     bool operator()(const Event& x, const Event& y) const { return before(y, x); }
@@ -124,135 +133,116 @@ class EventQueue {
   static bool before(const Event& x, const Event& y) {
     return x.tick != y.tick ? x.tick < y.tick : static_cast<std::int32_t>(x.sequence_low - y.sequence_low) < 0;
   }
-  [[nodiscard]] std::size_t slot(std::size_t offset) const { return (base_slot_ + offset) & (kBuckets - 1); }
-  void set_bit(std::size_t s) { occupied_[s >> 6] |= 1ULL << (s & 63); }
-  void clear_bit(std::size_t s) { occupied_[s >> 6] &= ~(1ULL << (s & 63)); }
+  [[nodiscard]] static std::size_t slot_of(Tick bucket) { return static_cast<std::size_t>(bucket) & (kBuckets - 1); }
 
-  void insert_near(const Event& e, std::size_t offset) {
-    // The current bucket is already sorted and partly consumed: keep it sorted. Others are sorted when reached, or a
-    // little before.
-    const std::size_t s = slot(offset);
-    if (offset == 0 || s == prepared_) {
-      auto& bucket = wheel_[s];
-      const auto from = bucket.begin() + static_cast<std::ptrdiff_t>(offset == 0 ? cursor_ : 0);
-      bucket.insert(std::upper_bound(from, bucket.end(), e, Earlier{}), e);
-      set_bit(s);
+  /// Into the current bucket. No event was posted later, so it goes behind all of its tick.
+  void insert_current(const Event& e) {
+    const auto behind = std::partition_point(current_.rbegin(), current_.rend(),
+                                             [&e](const Event& other) { return other.tick <= e.tick; });
+    current_.insert(behind.base(), e);
+  }
+
+  /// Into a bucket of the wheel.
+  void push(const Event& e) {
+    const std::size_t slot = slot_of(e.tick >> bucket_shift_);
+    Bucket& bucket = wheel_[slot];
+    if (bucket.count == kPerBlock) {
+      const std::uint32_t block = new_block();
+      blocks_[block].next = bucket.block;
+      bucket = Bucket{block, 0};
+      occupied_[slot >> 6] |= 1ULL << (slot & 63);
+    }
+    blocks_[bucket.block].events[bucket.count++] = e;
+  }
+  [[nodiscard]] std::uint32_t new_block() {
+    if (free_block_ == kNoBlock) {
+      blocks_.emplace_back();
+      return static_cast<std::uint32_t>(blocks_.size() - 1);
+    }
+    const std::uint32_t block = free_block_;
+    free_block_ = blocks_[block].next;
+    return block;
+  }
+
+  /// Moves to the next occupied bucket and the window with it.
+  void advance() {
+    const std::size_t here = slot_of(bucket_);
+    const std::size_t distance = next_occupied(here);
+    bucket_ = distance == 0 ? far_.front().tick >> bucket_shift_ : bucket_ + static_cast<Tick>(distance);
+    while (!far_.empty() && (far_.front().tick >> bucket_shift_) - bucket_ < static_cast<Tick>(kBuckets)) {
+      std::pop_heap(far_.begin(), far_.end(), Later{});
+      push(far_.back());
+      far_.pop_back();
+    }
+    const std::size_t slot = slot_of(bucket_);
+    take(slot);
+    const std::size_t next = next_occupied(slot);
+    next_slot_ = next == 0 ? kBuckets : (slot + next) & (kBuckets - 1);
+  }
+
+  /// Empties a bucket into current_, the latest event first.
+  void take(std::size_t slot) {
+    Bucket& bucket = wheel_[slot];
+    for (std::uint32_t count = bucket.count; bucket.block != kNoBlock; count = kPerBlock) {
+      Block& block = blocks_[bucket.block];
+      while (count > 0) {
+        current_.push_back(block.events[--count]);
+      }
+      const std::uint32_t next = block.next;
+      block.next = free_block_;
+      free_block_ = bucket.block;
+      bucket.block = next;
+    }
+    bucket.count = kPerBlock;
+    occupied_[slot >> 6] &= ~(1ULL << (slot & 63));
+    sort_current();
+  }
+  /// Events come nearly in order: hardly any of a few is out of place.
+  void sort_current() {
+    constexpr std::size_t kFew = 64;
+    if (current_.size() > kFew) {
+      std::sort(current_.begin(), current_.end(), Later{});
       return;
     }
-    push(s, e);
-  }
-
-  void push(std::size_t s, const Event& e) {
-    auto& bucket = wheel_[s];
-    if (bucket.capacity() == 0 && !spare_.empty()) {
-      bucket.swap(spare_.back());
-      spare_.pop_back();
-    }
-    bucket.push_back(e);
-    set_bit(s);
-  }
-
-  /// The used-up bucket's storage goes to whichever needs some next, so that few stay in use and in the host's cache.
-  void retire_bucket() {
-    auto& bucket = wheel_[slot(0)];
-    bucket.clear();
-    if (bucket.capacity() > 0) {
-      spare_.emplace_back().swap(bucket);
-    }
-    clear_bit(slot(0));
-    cursor_ = 0;
-  }
-
-  /// Moves to the next occupied bucket, sliding the window so that it starts there.
-  void advance() {
-    const std::size_t start = slot(0);
-    std::size_t distance = next_occupied(start);
-    if (distance == kBuckets) {
-      // The wheel is empty: jump to the earliest far event.
-      const Tick t = far_.front().tick;
-      window_start_ = t >> bucket_shift_ << bucket_shift_;
-      base_slot_ = start;
-    } else {
-      window_start_ += static_cast<Tick>(distance) << bucket_shift_;
-      base_slot_ = (start + distance) & (kBuckets - 1);
-    }
-    const Tick window_end = window_start_ + (static_cast<Tick>(kBuckets) << bucket_shift_);
-    while (!far_.empty() && far_.front().tick < window_end) {
-      std::pop_heap(far_.begin(), far_.end(), Later{});
-      const Event e = far_.back();
-      far_.pop_back();
-      push(slot(static_cast<std::size_t>((e.tick - window_start_) >> bucket_shift_)), e);
-    }
-    if (slot(0) == prepared_) {
-      prepared_ = kNone;
-    } else {
-      sort(wheel_[slot(0)], window_start_);
-    }
-  }
-
-  /// A bucket holds its events in nearly the order of their posting: dealt out by their ticks, hardly any is out of
-  /// place. `start`: the first tick of the bucket.
-  void sort(std::vector<Event>& bucket, Tick start) {
-    constexpr std::size_t kFew = 16;
-    if (bucket.size() > kFew) {
-      deal(bucket, start);
-    }
-    for (std::size_t i = 1; i < bucket.size(); ++i) {
-      if (!before(bucket[i], bucket[i - 1])) {
+    for (std::size_t i = 1; i < current_.size(); ++i) {
+      if (!before(current_[i - 1], current_[i])) {
         continue;
       }
-      const Event e = bucket[i];
+      const Event e = current_[i];
       std::size_t to = i;
-      for (; to > 0 && before(e, bucket[to - 1]); --to) {
-        bucket[to] = bucket[to - 1];
+      for (; to > 0 && before(current_[to - 1], e); --to) {
+        current_[to] = current_[to - 1];
       }
-      bucket[to] = e;
+      current_[to] = e;
     }
-  }
-  /// Sorts by the leading bits of the tick, keeping the order of the rest.
-  void deal(std::vector<Event>& bucket, Tick start) {
-    constexpr int kPileBits = 6;
-    const int shift = std::max(0, bucket_shift_ - kPileBits);
-    std::array<std::uint32_t, (1U << kPileBits) + 1> piles{};  // [i + 1]: events of pile i, then where it goes on
-    for (const Event& e : bucket) {
-      ++piles[static_cast<std::size_t>((e.tick - start) >> shift) + 1];
-    }
-    for (std::size_t i = 1; i < piles.size(); ++i) {
-      piles[i] += piles[i - 1];
-    }
-    dealt_.resize(bucket.size());
-    for (const Event& e : bucket) {
-      dealt_[piles[static_cast<std::size_t>((e.tick - start) >> shift)]++] = e;
-    }
-    bucket.swap(dealt_);
   }
 
-  /// Distance from `start` to the next occupied slot, or kBuckets when the wheel is empty.
+  /// Distance from `start` to the next occupied slot, or 0 when there is none.
   [[nodiscard]] std::size_t next_occupied(std::size_t start) const {
     std::size_t word = start >> 6;
     std::uint64_t bits = occupied_[word] & (~0ULL << (start & 63));
-    for (std::size_t i = 0; i <= kBuckets / 64; ++i) {
+    for (std::size_t i = 0; i <= kWords; ++i) {
       if (bits != 0) {
-        const std::size_t s = (word << 6) + static_cast<std::size_t>(__builtin_ctzll(bits));
-        return (s - start) & (kBuckets - 1);
+        const std::size_t slot = (word << 6) + static_cast<std::size_t>(std::countr_zero(bits));
+        return (slot - start) & (kBuckets - 1);
       }
-      word = (word + 1) & (kBuckets / 64 - 1);
+      word = (word + 1) & (kWords - 1);
       bits = occupied_[word];
     }
-    return kBuckets;
+    return 0;
   }
 
-  std::vector<std::vector<Event>> wheel_;
-  std::vector<std::vector<Event>> spare_;  ///< storage of buckets that are empty
-  std::vector<std::uint64_t> occupied_;
+  std::vector<Bucket> wheel_;
+  std::array<std::uint64_t, kWords> occupied_{};
+  std::vector<Block> blocks_;
+  std::uint32_t free_block_ = kNoBlock;
+  std::vector<Event> current_;  ///< what is left of the current bucket, the next event last
   std::vector<Event> far_;
-  std::vector<Event> dealt_;  ///< scratch of deal()
-  int bucket_shift_ = 0;      ///< log2 of a bucket's ticks
+  int bucket_shift_ = 0;  ///< log2 of a bucket's ticks
   Tick now_ = 0;
-  Tick window_start_ = 0;         ///< tick at which offset 0 begins
-  std::size_t base_slot_ = 0;     ///< slot of offset 0
-  std::size_t cursor_ = 0;        ///< next event within the first bucket, the one being consumed
-  std::size_t prepared_ = kNone;  ///< slot of a later bucket that is sorted already
+  Tick bucket_ = 0;                   ///< number of the current bucket since tick 0
+  std::size_t next_slot_ = kBuckets;  ///< of the next bucket with events when the current one was entered
+  bool entered_ = false;
   std::size_t size_ = 0;
   std::uint32_t sequence_ = 0;
   std::uint64_t processed_ = 0;

@@ -21,8 +21,6 @@ namespace strata {
 /// At most 16 ways. What a hit needs (24 bits of the tags, valid sectors, LRU order) is one host cache line; what only
 /// misses and stores need is another. Tags are names of lines within their set. One whose lower 24 bits are all ones is
 /// never cached: that name marks an empty way.
-/// Arrays of up to eight ways may keep lines that were used again for longer than lines used once, however recent those
-/// are, until every line of the set was used again.
 /// Not modelled: other replacement, way partitioning.
 class TagArray {
  public:
@@ -31,18 +29,11 @@ class TagArray {
   static constexpr std::uint32_t kEmpty = 0xffffffU;  ///< lower 24 bits of an empty way's tag
 
   TagArray() = default;
-  TagArray(std::uint32_t sets, std::uint32_t ways, bool keeps_reused = false)
-      : ways_(std::clamp(ways, 1U, kMaxWays)),
-        keeps_reused_(keeps_reused),
-        sets_(std::max(1U, sets)),
-        rare_(std::max(1U, sets)) {
-    assert(!keeps_reused || ways <= kMaxWays / 2);
+  TagArray(std::uint32_t sets, std::uint32_t ways)
+      : ways_(std::clamp(ways, 1U, kMaxWays)), sets_(std::max(1U, sets)), rare_(std::max(1U, sets)) {
     for (Set& s : sets_) {
       s.low.fill(0xffff);
       s.middle.fill(0xff);
-      if (keeps_reused) {
-        set_nibble(s.order, kReusedNibble, 0);
-      }
     }
   }
 
@@ -69,22 +60,9 @@ class TagArray {
     return kMiss;
   }
 
-  /// Brings in what misses need if any sector of `mask` is one. Call it when the tags are there.
-  void prefetch_miss(std::uint32_t set, std::uint32_t tag, std::uint8_t mask) const {
-    const std::uint32_t index = find(set, tag);
-    if (index == kMiss || (mask & ~valid(index)) != 0) {
-      prefetch_rare(set);
-    }
-  }
   void touch(std::uint32_t index) {
     Set& s = sets_[index / kMaxWays];
-    const std::uint32_t way = index % kMaxWays;
-    if (keeps_reused_) {
-      if (const std::uint32_t reused = nibble(s.order, kReusedNibble); place_of(s, way) / 4 >= reused) {
-        set_nibble(s.order, kReusedNibble, reused + 1 == ways_ ? 0 : reused + 1);
-      }
-    }
-    to_front(s, way);
+    to_front(s, place_of(s, index % kMaxWays));
   }
 
   [[nodiscard]] std::uint8_t valid(std::uint32_t index) const {
@@ -137,8 +115,7 @@ class TagArray {
     add_valid(index, last ? waiting | mask : mask);
   }
 
-  /// Replaces the least recently used line that is not being filled, one used once if it can; kMiss when the whole set
-  /// is in flight.
+  /// Replaces the least recently used line that is not being filled; kMiss when the whole set is in flight.
   std::uint32_t allocate(std::uint32_t set, std::uint32_t tag, Victim& victim) {
     victim = Victim{};
     if ((tag & kEmpty) == kEmpty) {
@@ -162,19 +139,13 @@ class TagArray {
       r.top[w] = static_cast<std::uint8_t>(tag >> 24);
       set_nibble(s.valid, w, 0);
       set_nibble(r.dirty, w, 0);
-      to_front(s, w);
-      if (keeps_reused_) {
-        behind_reused(s, p);
-      }
+      to_front(s, 4 * p);
       return set * kMaxWays + w;
     }
     return kMiss;
   }
 
  private:
-  /// Of an order whose upper half no way needs: how many lines, the most recent ones, were used again.
-  static constexpr std::uint32_t kReusedNibble = kMaxWays - 1;
-
   struct alignas(64) Set {
     std::array<std::uint16_t, kMaxWays> low{};    ///< bits 0 to 15 of each way's tag
     std::array<std::uint8_t, kMaxWays> middle{};  ///< bits 16 to 23
@@ -225,26 +196,15 @@ class TagArray {
     return static_cast<std::uint32_t>(std::countr_zero(zero)) & 60U;
   }
 
-  /// The way in front, which came from place `from`, goes behind those that were used again.
-  static void behind_reused(Set& s, std::uint32_t from) {
-    std::uint32_t reused = nibble(s.order, kReusedNibble);
-    if (from < reused) {
-      set_nibble(s.order, kReusedNibble, --reused);
-    }
-    const std::uint64_t moved = (std::uint64_t{1} << (4 * (reused + 1))) - 1;
-    const std::uint64_t way = s.order & 0xf;
-    s.order = (s.order & ~moved) | (s.order & moved) >> 4 | way << (4 * reused);
-  }
-
-  static void to_front(Set& s, std::uint32_t way) {
-    const std::uint32_t shift = place_of(s, way);
+  /// The way at `shift` bits of the order becomes the most recent one.
+  static void to_front(Set& s, std::uint32_t shift) {
+    const std::uint64_t way = s.order >> shift & 0xfU;
     const std::uint64_t below = s.order & ((1ULL << shift) - 1);
     const std::uint64_t through = shift == 60 ? ~0ULL : (1ULL << (shift + 4)) - 1;
     s.order = (s.order & ~through) | below << 4 | way;
   }
 
   std::uint32_t ways_ = 1;
-  bool keeps_reused_ = false;
   bool wide_ = false;  ///< some line has had a tag of more than 24 bits
   std::vector<Set> sets_;
   std::vector<Rare> rare_;

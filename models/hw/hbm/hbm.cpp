@@ -71,16 +71,28 @@ Tick Hbm::open_row(Channel& channel, Bank& bank, std::uint32_t row, Tick at) {
   return bank.column_ready;
 }
 
+Hbm::LineHomes Hbm::homes_of(const Chunk& chunk, std::uint32_t line_mask) const {
+  LineHomes homes;
+  AddressMap::Common near;
+  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
+    const std::uint32_t i = static_cast<std::uint32_t>(std::countr_zero(m));
+    homes[i] = map_.home(context_.line(chunk, i), near);
+    prefetch_line(&banks_[bank_of(homes[i])]);
+    prefetch_lines(&channels_[homes[i].pseudo_channel], sizeof(Channel));
+  }
+  return homes;
+}
+
 Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
   const Tick at = context_.now() + controller_ / 2;
   Tick ready = 0;
   std::uint32_t sectors_read = 0;
   const LinePlaces* places = chunk.places != kNoHandle ? &context_.line_places[chunk.places] : nullptr;
   const bool partial = places != nullptr && places->partial;
-  AddressMap::Common near;
+  const LineHomes homes = homes_of(chunk, line_mask);
   for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const std::uint32_t i = static_cast<std::uint32_t>(std::countr_zero(m));
-    const LineHome home = map_.home(context_.line(chunk, i), near);
+    const LineHome& home = homes[i];
     const std::uint32_t present = partial ? places->home[i] : 0U;
     const std::uint32_t mask = context_.mask(chunk, i) & ~present;
     const std::uint32_t sectors = count_sectors(fetches_pairs_ ? sector_pairs(mask) : mask);
@@ -95,15 +107,6 @@ Tick Hbm::read(const Chunk& chunk, std::uint32_t line_mask) {
   all_channels_.reserve(at, std::int64_t{sectors_read} * kSectorBytes);
   context_.counters.add(Counter::kDramReadSectors, sectors_read);
   return ready + controller_ - controller_ / 2;
-}
-
-void Hbm::prefetch(const Chunk& chunk, std::uint32_t line_mask) const {
-  AddressMap::Common near;
-  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
-    const LineHome home = map_.home(context_.line(chunk, static_cast<std::uint32_t>(std::countr_zero(m))), near);
-    prefetch_line(&banks_[bank_of(home)]);
-    prefetch_lines(&channels_[home.pseudo_channel], sizeof(Channel));
-  }
 }
 
 Tick Hbm::write(std::uint32_t line, std::uint32_t sectors) {

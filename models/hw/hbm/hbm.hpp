@@ -6,6 +6,7 @@
 /// Not modelled: command-bus contention, ECC reads, temperature-dependent refresh (docs/model/hbm.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -21,9 +22,6 @@ class Hbm {
 
   /// Reads the lines of a chunk that `line_mask` names; returns the tick at which the last one is at its slice.
   Tick read(const Chunk& chunk, std::uint32_t line_mask);
-
-  /// Brings in what read() of these lines takes.
-  void prefetch(const Chunk& chunk, std::uint32_t line_mask) const;
 
   /// Queues a dirty line for writing; returns the tick from which the write queues have room for more.
   /// The L2 evens out single busy channels, so the backlog of all channels together decides.
@@ -50,6 +48,9 @@ class Hbm {
     std::uint32_t queued_write_bursts = 0;
   };
 
+  using LineHomes = std::array<LineHome, kChunkLines>;
+  /// Of the lines of a chunk that `line_mask` names; on the way, what reading them takes comes into the host's cache.
+  [[nodiscard]] LineHomes homes_of(const Chunk& chunk, std::uint32_t line_mask) const;
   /// Index of the bank that has a line.
   [[nodiscard]] std::size_t bank_of(const LineHome& home) const {
     return std::size_t{home.pseudo_channel} * banks_per_channel_ + home.bank;

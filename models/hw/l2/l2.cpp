@@ -98,10 +98,9 @@ std::uint8_t L2::filled(std::uint8_t mask, std::uint32_t partition, std::uint32_
   return static_cast<std::uint8_t>(fetches_pairs_ && from_hbm ? sector_pairs(mask) : mask);
 }
 
-void L2::prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition) {
-  const LinePlaces& places = places_.of(chunk);
+void L2::prefetch_tags(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition) const {
   const TagArray& tags = tags_[partition];
-  for (std::uint32_t m = line_mask & ((1U << context_.chunks[chunk].count) - 1); m != 0; m &= m - 1) {
+  for (std::uint32_t m = line_mask; m != 0; m &= m - 1) {
     const std::uint32_t set = places.set[static_cast<std::uint32_t>(std::countr_zero(m))];
     tags.prefetch(set);
     tags.prefetch_rare(set);
@@ -180,6 +179,7 @@ void L2::read_at_near(std::uint32_t chunk) {
   }
   const LinePlaces& places = places_.of(chunk);
   const std::uint32_t partition = c.partition;
+  prefetch_tags(places, all, partition);
   const std::uint32_t far = partition == 0 ? places.homes : ~places.homes & all;
   std::uint32_t misses = 0;
   std::uint32_t missed_sectors = 0;
@@ -429,6 +429,7 @@ void L2::write_at_near(std::uint32_t chunk) {
   const std::uint32_t partition = c.partition;
   const Tick now = context_.now();
   const std::uint32_t all = (1U << c.count) - 1;
+  prefetch_tags(places, all, partition);
   const std::uint32_t homed = (partition == 0 ? ~places.homes : places.homes) & all;
   const std::int64_t merge = c.mask_flits * kMergeBytes / c.count;
   const Tick done = std::max(take_ports(c, homed, places.slice, write_ports_[partition], merge),

@@ -33,11 +33,12 @@ class L2 {
 
   /// Brings in what is remembered of a chunk's lines.
   void prefetch_recent(const Chunk& chunk) const { recent_.prefetch(chunk); }
-  /// True when reading the chunk needs no tags.
-  [[nodiscard]] bool read_recently(const Chunk& chunk) const { return recent_.find(chunk, context_.now()) != nullptr; }
-  /// Brings the tags of a chunk's lines into the host's cache ahead of the look-up, with what misses, fills and stores
-  /// need: to find out which lines miss would cost more than it spares.
-  void prefetch(std::uint32_t chunk, std::uint32_t line_mask, std::uint32_t partition);
+  /// Brings in the tags of a chunk's lines, once it has missed.
+  void prefetch_tags(const Chunk& chunk, std::uint32_t line_mask, std::uint32_t partition) const {
+    if (chunk.places != kNoHandle) {
+      prefetch_tags(context_.line_places[chunk.places], line_mask, partition);
+    }
+  }
 
   // Event handlers. Each ends by posting what follows; what leaves the L2 gathers in replies() and write_backs().
   void read_at_near(std::uint32_t chunk);
@@ -65,6 +66,9 @@ class L2 {
   [[nodiscard]] std::size_t num_slices() const { return read_ports_.size() * read_ports_.front().size(); }
 
  private:
+  /// Brings tags in ahead of the look-up, with what misses, fills and stores need: to find out which lines miss would
+  /// cost more than it spares.
+  void prefetch_tags(const LinePlaces& places, std::uint32_t line_mask, std::uint32_t partition) const;
   /// Books a data port of the slices that hold the lines of `line_mask`, each for its sectors and `extra_bytes`;
   /// returns when the last one is done.
   Tick take_ports(const Chunk& c, std::uint32_t line_mask, const std::array<std::uint8_t, kChunkLines>& slice_of,

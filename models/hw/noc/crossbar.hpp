@@ -8,7 +8,6 @@
 #include "models/hw/common/sm_port.hpp"
 #include "models/hw/common/tlb.hpp"
 #include "models/hw/noc/fair_port.hpp"
-#include "sim/base/prefetch.hpp"
 #include "sim/timing/resource.hpp"
 
 namespace strata {
@@ -29,11 +28,6 @@ class Crossbar {
   void read_port_free(std::uint32_t gpc);
   /// The reply is at the SM's door: takes CPC, TPC and SM ports; returns the tick at which the last byte is in.
   Tick deliver(std::uint32_t sm, std::uint32_t bytes);
-  /// Brings in what deliver() to an SM takes.
-  void prefetch_delivery(std::uint32_t sm) const {
-    prefetch_line(&ports_[sm].tpc);
-    prefetch_line(&sm_read_[sm]);
-  }
   /// A store passes its GPC's port; returns the tick at which it is through.
   Tick send_store(std::uint32_t sm, std::uint32_t bytes);
 

@@ -30,10 +30,6 @@ class RequestCoalescer {
 
   /// Brings the chunk's table entry into the host's cache.
   void prefetch(const Chunk& chunk) const { prefetch_line(&table_[slot_of(chunk)]); }
-  /// A guess, without side effects, whether merge() will return kNew.
-  [[nodiscard]] bool likely_new(const Chunk& chunk) const {
-    return !present_ || table_[slot_of(chunk)].line != chunk.pattern.first;
-  }
   /// When the coalescer takes the chunk's requests. There is a unit before every slice, which takes a line's request in
   /// a cycle whether it merges or not: requests queue before the coalescer, where they hold no others' window open.
   Tick admit(const Chunk& chunk) {
@@ -45,10 +41,6 @@ class RequestCoalescer {
     const Tick at = std::max(now, units.next_free());
     units.reserve(at, chunk.count);
     return chunk.oob_rows == 0 && !any_outside_ ? at : std::max(at, serve_outside(chunk));
-  }
-  /// Whether those that have come will keep the chunk waiting beyond `tick`.
-  [[nodiscard]] bool waits(const Chunk& chunk, Tick tick) const {
-    return present_ && intake_[chunk.partition].next_free() > tick;
   }
   Outcome merge(std::uint32_t chunk);
   /// The chunk's reply passes at its `ready`: appends those that ride on it to riders().

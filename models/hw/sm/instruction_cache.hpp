@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "models/hw/common/chunk.hpp"
-#include "sim/base/prefetch.hpp"
 #include "sim/config/gpu_config.hpp"
 #include "sim/timing/resource.hpp"
 #include "workloads/spec/instruction.hpp"
@@ -46,13 +45,6 @@ class InstructionCache {
     }
     piece.used = fetched_;
     return piece.ready;
-  }
-
-  /// Brings in what fetching the piece takes.
-  void prefetch(std::uint16_t pc) const {
-    if (pc < pieces_.size()) {
-      prefetch_line(&pieces_[pc]);
-    }
   }
 
  private:

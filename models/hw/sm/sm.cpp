@@ -7,10 +7,6 @@
 namespace strata {
 
 namespace {
-/// Of the L1, whose lines that were used again outlive others: lines read, stored and read again stay as with six to
-/// eight ways (measured on an H200, page l1).
-constexpr std::uint32_t kL1Ways = 8;
-
 /// One more than the last slot of a barrier that anyone arrives at.
 template <typename T>
 std::uint32_t declared(const T& arrivals) {
@@ -51,8 +47,8 @@ Sm::Sm(SmEnvironment& environment, std::uint16_t index, SmPort& port)
   smem_fill_ = Resource(sm_cycle_, g.smem.fill_bytes_per_cycle);
   tma_ = tma_bytes_ = async_copy_ = barriers_ = mbarriers_ = Resource(sm_cycle_, kScale);
   dsmem_ = Resource(sm_cycle_, std::max(1, g.smem.dsmem_bytes_per_cycle));
-  l1_sets_ = FixedDivisor(static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / kL1Ways));
-  l1_ = TagArray(l1_sets_.divisor(), kL1Ways, true);
+  l1_sets_ = FixedDivisor(static_cast<std::uint32_t>(environment.occupancy.l1_bytes / kLineBytes / L1Tags::kWays));
+  l1_ = L1Tags(l1_sets_.divisor());
   load_credits_ = Credits(g.l1.outstanding_sectors);
   tma_credits_ = Credits(g.tma.outstanding_bytes);
   store_credits_ = Credits(g.l1.store_queue_sectors);

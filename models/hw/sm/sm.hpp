@@ -16,10 +16,10 @@
 #include "models/hw/common/address_map.hpp"
 #include "models/hw/common/context.hpp"
 #include "models/hw/common/sm_port.hpp"
-#include "models/hw/common/tag_array.hpp"
 #include "models/hw/sm/cluster.hpp"
 #include "models/hw/sm/instruction_cache.hpp"
 #include "models/hw/sm/issue_queue.hpp"
+#include "models/hw/sm/l1_tags.hpp"
 #include "models/hw/sm/occupancy.hpp"
 #include "models/hw/sm/open_stores.hpp"
 #include "models/hw/sm/strided_passes.hpp"
@@ -84,14 +84,14 @@ class Sm {
     prefetch_lines(s.ops.data() + s.next, sizeof(Operation));
   }
 
-  /// Likewise the code of a stream's operation, once that is there.
-  void prefetch_code(std::uint32_t slot, std::uint32_t stream) const {
-    const Stream& s = ctas_[slot].streams[stream];
-    if (s.next < s.ops.size()) {
-      icache_.prefetch(s.ops[s.next].pc);
+  /// Likewise what every operation that issues reserves.
+  void prefetch_issue() const {
+    for (const Smsp& s : smsps_) {
+      prefetch_line(&s.issue);
+      prefetch_line(&s.issuing);
     }
   }
-  /// Likewise a token that will be signalled, and once that is there, the stream that waits for it.
+  /// Likewise a token that will be signalled.
   void prefetch_token(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot, std::uint32_t stream) const {
     if (const Token* token = token_of(ctas_[slot], cls, token_slot); token != nullptr) {
       prefetch_line(token);
@@ -99,38 +99,13 @@ class Sm {
       prefetch_stream(slot, stream);
     }
   }
-  void prefetch_waiter(std::uint32_t slot, TokenClass cls, std::uint32_t token_slot) const {
-    const Token* token = token_of(ctas_[slot], cls, token_slot);
-    if (token != nullptr && token->waiter != kNoStream) {
-      const Stream& s = ctas_[slot].streams[token->waiter];
-      prefetch_line(&s.next_waiter);
-      prefetch_line(&s.waiting);
-    }
-  }
 
-  /// Likewise the tensor cores' state, and once that is there, what it refers to.
+  /// Likewise the tensor cores' state.
   void prefetch_tensor() const {
     prefetch_line(&smem_read_);
     prefetch_line(&wgmma_);
     prefetch_line(&stack_);
     prefetch_line(&frontier_);
-  }
-  void prefetch_wgmma_groups() const {
-    const WgmmaQueue& queue = wgmma_[(wgmma_turn_ + 1) % wgmma_.size()];
-    if (queue.head < queue.groups.size()) {
-      prefetch_line(&queue.groups[queue.head]);
-    }
-    prefetch_line(&ctas_[queue.slot].streams[queue.stream].reason);
-  }
-  /// Likewise what the arrival of a chunk takes.
-  void prefetch_arrival() const {
-    prefetch_line(&smem_read_);
-    prefetch_credits();
-  }
-  /// Of that, what concerns the SM that asked for the chunk.
-  void prefetch_credits() const {
-    prefetch_line(&tma_credits_);
-    prefetch_line(&load_queue_);
   }
   /// Likewise the chunks that will have the next credits.
   void prefetch_waiting() const {
@@ -144,9 +119,7 @@ class Sm {
   /// Likewise the L1 tags of a chunk's lines, when it fills them.
   void prefetch_l1(const Chunk& chunk) const {
     for (std::uint32_t i = 0; i < chunk.count; ++i) {
-      const std::uint32_t set = l1_place(context().line(chunk, i)).set;
-      l1_.prefetch(set);
-      l1_.prefetch_rare(set);
+      l1_.prefetch(l1_place(context().line(chunk, i)).set);
     }
   }
 
@@ -434,14 +407,14 @@ class Sm {
   Tick turns_given_at_ = 0;                 ///< the next event that gives turns
 
   /// A sub-partition: what one operation reserves lies together.
-  struct Smsp {
+  struct alignas(64) Smsp {
     TurnPort issue;
-    std::int32_t issuing = 0;   ///< warps in the middle of an operation
-    std::int32_t in_long = 0;   ///< those of them whose operation takes more than a quantum
-    std::int32_t greedy = 0;    ///< those of these that keep the port as long as they have instructions
-    std::int64_t log_gaps = 0;  ///< sum of their log_gap
     TurnPort mma;
-    TurnPort shared;                                                   ///< hands shared-memory instructions to the LSU
+    std::int32_t issuing = 0;   ///< warps in the middle of an operation
+    std::int32_t in_long = 0;   ///< those of them in an operation of more than a quantum
+    std::int32_t greedy = 0;    ///< those of these that keep the port while they have instructions
+    std::int64_t log_gaps = 0;  ///< sum of the log_gap of those issuing
+    TurnPort shared;            ///< hands shared-memory instructions to the LSU
     std::array<TurnPort, static_cast<std::size_t>(Pipe::kLsu)> pipes;  ///< by Pipe; the LSU is the SM's
   };
   std::array<Smsp, kSmsps> smsps_;
@@ -457,7 +430,7 @@ class Sm {
   Resource dsmem_;
   Resource barriers_;   ///< takes arrivals
   Resource mbarriers_;  ///< likewise
-  TagArray l1_;
+  L1Tags l1_;
   FixedDivisor l1_sets_;
   OpenStores open_stores_;
   std::uint32_t mbarriers_declared_ = 0;       ///< one more than the highest slot that the launch uses

@@ -166,10 +166,6 @@ void Sm::prefetch_l1_tags() const {
   for (const LineAccess& access : lines_) {
     l1_.prefetch(l1_place(access.line).set);
   }
-  for (const LineAccess& access : lines_) {
-    const L1Place place = l1_place(access.line);
-    l1_.prefetch_miss(place.set, place.tag, access.mask);
-  }
 }
 
 void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operation& op, Tick issued) {
@@ -217,11 +213,11 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
     if (to_smem) {
       tags_done = std::max(tags_done, async_copy_.reserve(now, copy_units));
     }
-    std::uint32_t fill = TagArray::kMiss;
+    std::uint32_t fill = L1Tags::kMiss;
     if (use_l1) {
       const L1Place place = l1_place(access.line);
       const std::uint32_t index = l1_.find(place.set, place.tag);
-      if (index != TagArray::kMiss) {
+      if (index != L1Tags::kMiss) {
         l1_.touch(index);
         fetch = static_cast<std::uint8_t>(access.mask & ~l1_.valid(index));
         const std::uint8_t pending = fetch != 0 ? l1_.pending(index) : 0;
@@ -237,8 +233,7 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
           fill = index;
         }
       } else {
-        TagArray::Victim victim;
-        fill = l1_.allocate(place.set, place.tag, victim);
+        fill = l1_.allocate(place.set, place.tag);
       }
     }
     if (fetch == 0) {
@@ -256,7 +251,7 @@ void Sm::start_load(std::uint32_t slot, std::uint32_t stream_index, const Operat
       c.pieces = pieces;
     }
     fetched_.push_back(LineAccess{access.line, fetch});
-    if (fill != TagArray::kMiss) {
+    if (fill != L1Tags::kMiss) {
       l1_.set_pending(fill, fetch, chunk);
     }
     if (fetched_.size() == kChunkLines) {
@@ -420,7 +415,7 @@ void Sm::chunk_arrived(std::uint32_t chunk, std::uint32_t rank, Tick done) {
     for (std::uint32_t i = 0; i < c.count; ++i) {
       const L1Place place = l1_place(context().line(c, i));
       const std::uint32_t index = l1_.find(place.set, place.tag);
-      if (index != TagArray::kMiss) {
+      if (index != L1Tags::kMiss) {
         l1_.fill(index, chunk, context().mask(c, i));
       }
     }

@@ -42,13 +42,12 @@ void Sm::keep_stored_lines() {
   for (const LineAccess& access : lines_) {
     const L1Place place = l1_place(access.line);
     std::uint32_t index = l1_.find(place.set, place.tag);
-    if (index == TagArray::kMiss) {
-      TagArray::Victim victim;
-      index = l1_.allocate(place.set, place.tag, victim);
+    if (index == L1Tags::kMiss) {
+      index = l1_.allocate(place.set, place.tag);
     } else {
       l1_.touch(index);
     }
-    if (index != TagArray::kMiss) {
+    if (index != L1Tags::kMiss) {
       l1_.add_stored(index, access.mask);
     }
   }

@@ -15,16 +15,9 @@
 namespace strata {
 
 namespace {
-constexpr std::uint32_t kAllLines = (1U << kChunkLines) - 1;
 /// L2 cycles of waiting before the coalescer that are not worth another event.
 constexpr Tick kSoon = 2;
 constexpr std::size_t kFetchBuffer = TraceSource::kMinFetch;
-/// How many events ahead payloads and tables are prefetched: a few cache misses' worth of work each.
-constexpr std::size_t kPayloadAhead = 14;
-constexpr std::size_t kPlacesAhead = 10;
-constexpr std::size_t kTablesAhead = 6;
-constexpr std::size_t kWaitersAhead = 2;
-
 /// Kinds of events, one bit each, whose payload is a chunk: a test instead of a jump, as most events are of them.
 constexpr std::uint32_t kOfChunks = [] {
   std::uint32_t kinds = 0;
@@ -40,7 +33,7 @@ Context make_context(const GpuConfig& config, int sm_clock_mhz) {
   Context c;
   c.config = &config;
   c.time = TimeBase(sm_clock_mhz, config.clocks.l2_mhz, config.clocks.hbm_mhz);
-  c.events.reset(8 * c.time.sm);
+  c.events.reset(c.time.sm / 2);
   c.chunks.reserve(1U << 14);
   c.transfers.reserve(1U << 14);
   return c;
@@ -151,7 +144,9 @@ void Gpu::run_until(const SimulationOptions& options, std::uint64_t ended) {
   constexpr std::uint64_t kProgressEvents = 1ULL << 20;
   const double total = static_cast<double>(source_.launch().num_ctas());
   while (ended_pieces() < ended && context_.events.pop(e)) {
-    prefetch_ahead();
+    if (context_.events.entered_bucket()) {
+      prefetch_ahead();
+    }
     dispatch(e);
     if (options.progress && (context_.events.processed() & (kProgressEvents - 1)) == 0) {
       options.progress(static_cast<double>(scheduler_->finished()) / total, context_.time.sm_cycles(context_.now()));
@@ -159,30 +154,11 @@ void Gpu::run_until(const SimulationOptions& options, std::uint64_t ended) {
   }
 }
 
-void Gpu::prefetch_ahead() {
-  const std::span<const Event> next = context_.events.upcoming();
-  const std::span<const Event> after =
-      next.size() < kPayloadAhead ? context_.events.following() : std::span<const Event>{};
-  const std::size_t there = next.size() + after.size();
-  const auto event = [&](std::size_t i) -> const Event& { return i < next.size() ? next[i] : after[i - next.size()]; };
-  if (all_known_ && there >= kPayloadAhead) {  // nearly always: each step has one event to go on by
-    prefetch_payload(event(kPayloadAhead - 1));
-    prefetch_places(event(kPlacesAhead - 1));
-    prefetch_tables(event(kTablesAhead - 1));
-    prefetch_waiters(event(kWaitersAhead - 1));
-    return;
+void Gpu::prefetch_ahead() const {
+  for (const Event& e : context_.events.bucket()) {
+    prefetch_tables(e);
   }
-  const auto advance = [&](std::size_t& known, std::size_t ahead, auto&& prefetch) {
-    known -= known > 0 ? 1 : 0;
-    for (const std::size_t end = std::min(there, ahead); known < end; ++known) {
-      prefetch(event(known));
-    }
-  };
-  advance(known_[0], kPayloadAhead, [this](const Event& e) { prefetch_payload(e); });
-  advance(known_[1], kPlacesAhead, [this](const Event& e) { prefetch_places(e); });
-  advance(known_[2], kTablesAhead, [this](const Event& e) { prefetch_tables(e); });
-  advance(known_[3], kWaitersAhead, [this](const Event& e) { prefetch_waiters(e); });
-  all_known_ = there >= kPayloadAhead;
+  context_.events.see_next_bucket([this](const Event& e) { prefetch_payload(e); });
 }
 
 void Gpu::drain_l2() {
@@ -232,111 +208,49 @@ void Gpu::read_hbm(const MissTurns::Miss& miss) {
 }
 
 void Gpu::prefetch_payload(const Event& e) const {
-  if ((kOfChunks >> e.kind & 1) != 0) {
-    prefetch_line(&context_.chunks[e.a]);
-    if (static_cast<EventKind>(e.kind) == EventKind::kReadAtSm) {
-      crossbar_.prefetch_delivery(e.unit);
-      sms_[e.unit].prefetch_arrival();
-    }
-    return;
-  }
-  switch (static_cast<EventKind>(e.kind)) {
-    case EventKind::kStreamRun:
-      sms_[e.unit].prefetch_cta(e.a);
-      break;
-    case EventKind::kSignal:
-      sms_[e.unit].prefetch_cta(SignalEvent::cta_slot(e.a));
-      break;
-    case EventKind::kTransferDone:
-      prefetch_line(&context_.transfers[e.a]);
-      break;
-    case EventKind::kWgmmaRun:
-      sms_[e.unit].prefetch_tensor();
-      break;
-    default:
-      break;
+  // No kind is frequent enough to foretell: an event of another kind asks for a payload that is always there instead.
+  prefetch_line(&context_.chunks[(kOfChunks >> e.kind & 1) != 0 ? e.a : 0]);
+  prefetch_line(&context_.transfers[e.kind == id(EventKind::kTransferDone) ? e.a : 0]);
+  if (e.kind == id(EventKind::kStreamRun)) {
+    sms_[e.unit].prefetch_stream(e.a, e.b);
+  } else if (e.kind == id(EventKind::kWgmmaRun)) {
+    sms_[e.unit].prefetch_tensor();
   }
 }
 
-void Gpu::prefetch_places(const Event& e) const {
-  switch (static_cast<EventKind>(e.kind)) {
-    case EventKind::kReadAtL2:
-      l2_.prefetch_recent(context_.chunks[e.a]);
-      coalescer_->prefetch(context_.chunks[e.a]);
-      break;
-    case EventKind::kReadAtHome:
-    case EventKind::kWriteAtHome:
-    case EventKind::kHbmDone:
-    case EventKind::kFabricDone: {
-      if (const std::uint32_t waiter = context_.chunks[e.a].waiters; waiter != kNoHandle) {
-        prefetch_line(&context_.waiters[waiter]);
-      }
-      const std::uint32_t handle = context_.chunks[e.a].places;
-      if (handle != kNoHandle) {
-        prefetch_lines(&context_.line_places[handle], sizeof(LinePlaces));
-      }
-      break;
-    }
-    case EventKind::kStreamRun:
-      sms_[e.unit].prefetch_stream(e.a, e.b);
-      break;
-    case EventKind::kTransferDone:
-      sms_[context_.transfers[e.a].sm].prefetch_cta(context_.transfers[e.a].cta_slot);
-      break;
-    default:
-      break;
-  }
-}
-
-bool Gpu::looks_up(const Event& e) const {
-  const Chunk& c = context_.chunks[e.a];
-  const bool not_yet = e.b == 0 && coalescer_->waits(c, e.tick + kSoon * context_.time.l2);
-  return !not_yet && coalescer_->likely_new(c) && !l2_.read_recently(c);
-}
-
-void Gpu::prefetch_tables(const Event& e) {
+void Gpu::prefetch_tables(const Event& e) const {
   switch (static_cast<EventKind>(e.kind)) {
     case EventKind::kStreamRun:
       sms_[e.unit].prefetch_operation(e.a, e.b);
+      sms_[e.unit].prefetch_issue();
       break;
-    case EventKind::kWgmmaRun:
-      sms_[e.unit].prefetch_wgmma_groups();
+    case EventKind::kReadAtL2: {
+      const Chunk& c = context_.chunks[e.a];
+      l2_.prefetch_recent(c);
+      coalescer_->prefetch(c);
       break;
-    case EventKind::kReadAtL2:
-      if (looks_up(e)) {
-        l2_.prefetch(e.a, kAllLines, context_.chunks[e.a].partition);
-      }
-      break;
-    case EventKind::kWriteAtL2:
-      l2_.prefetch(e.a, kAllLines, context_.chunks[e.a].partition);
-      break;
+    }
     case EventKind::kReadAtHome:
-    case EventKind::kWriteAtHome:
-      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition ^ 1U);
+    case EventKind::kWriteAtHome: {
+      const Chunk& c = context_.chunks[e.a];
+      l2_.prefetch_tags(c, e.b, c.partition ^ 1U);
       break;
-    case EventKind::kFabricDone:
-      l2_.prefetch(e.a, e.b, context_.chunks[e.a].partition);
+    }
+    case EventKind::kFabricDone: {
+      const Chunk& c = context_.chunks[e.a];
+      l2_.prefetch_tags(c, e.b, c.partition);
       break;
+    }
     case EventKind::kHbmDone:
-      l2_.prefetch(e.a, lines_of(e.b), partition_of(e.b));
-      break;
-    case EventKind::kReadAtHbm:
-      hbm_.prefetch(context_.chunks[e.a], lines_of(e.b));
+      l2_.prefetch_tags(context_.chunks[e.a], lines_of(e.b), partition_of(e.b));
       break;
     case EventKind::kReadAtSm: {
       const Chunk& c = context_.chunks[e.a];
-      if (c.sm == e.unit) {
-        sms_[c.sm].prefetch_waiting();
-      } else {
-        sms_[c.sm].prefetch_credits();
-      }
       if (c.allocate_l1) {
         sms_[e.unit].prefetch_l1(c);
       }
       if (c.multicast == 0) {
         prefetch_line(&context_.transfers[c.transfer]);
-      } else {
-        prefetch_line(&context_.multicast_groups[c.transfer]);
       }
       break;
     }
@@ -353,37 +267,6 @@ void Gpu::prefetch_tables(const Event& e) {
       break;
     default:
       break;
-  }
-}
-
-void Gpu::prefetch_waiters(const Event& e) {
-  switch (static_cast<EventKind>(e.kind)) {
-    case EventKind::kHbmDone:
-    case EventKind::kFabricDone:
-      prefetch_waiting_chunks(context_.chunks[e.a]);
-      break;
-    case EventKind::kStreamRun:
-      sms_[e.unit].prefetch_code(e.a, e.b);
-      break;
-    case EventKind::kSignal:
-      sms_[e.unit].prefetch_waiter(SignalEvent::cta_slot(e.a), SignalEvent::cls(e.b), SignalEvent::slot(e.b));
-      break;
-    case EventKind::kTransferDone: {
-      const Transfer& t = context_.transfers[e.a];
-      sms_[t.sm].prefetch_waiter(t.cta_slot, PackedSignal::cls(t.signals), PackedSignal::slot(t.signals));
-      break;
-    }
-    default:
-      break;
-  }
-}
-
-void Gpu::prefetch_waiting_chunks(const Chunk& chunk) const {
-  for (std::uint32_t node = chunk.waiters; node != kNoHandle; node = context_.waiters[node].next) {
-    const WaiterNode& w = context_.waiters[node];
-    if (!w.is_transfer) {
-      prefetch_line(&context_.chunks[w.handle]);
-    }
   }
 }
 

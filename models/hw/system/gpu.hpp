@@ -39,18 +39,11 @@ class Gpu {
   [[nodiscard]] std::uint64_t ended_pieces() const { return marked_ ? context_.pieces_ended : scheduler_->finished(); }
   [[nodiscard]] Result result_at(Tick finish) const;
   void dispatch(const Event& e);
-  /// Each step brings in what the one before it names: an event's payload, that one's places, the tables there, and
-  /// who waits for what they hold.
+  /// Brings what the events that come next will touch into the host's cache: the tables that those of the current
+  /// bucket of time name, and what those of the bucket after it refer to.
+  void prefetch_ahead() const;
   void prefetch_payload(const Event& e) const;
-  void prefetch_places(const Event& e) const;
-  void prefetch_tables(const Event& e);
-  void prefetch_waiters(const Event& e);
-  /// Does so for the events that come next.
-  void prefetch_ahead();
-  void prefetch_waiting_chunks(const Chunk& chunk) const;
-  /// Whether the chunk of a read at the L2 will probably be looked up, as far as can be seen before the events ahead of
-  /// it are handled.
-  [[nodiscard]] bool looks_up(const Event& e) const;
+  void prefetch_tables(const Event& e) const;
   void reply(std::uint32_t chunk);
   void read_hbm(const MissTurns::Miss& miss);
   /// Takes what the L2 has let go since the last call: replies and dirty lines.
@@ -74,10 +67,7 @@ class Gpu {
   Tick launch_before_;
   Tick launch_after_;
   Tick end_ = 0;
-  /// Upcoming events for which each step has been taken.
-  std::array<std::size_t, 4> known_{};
-  bool all_known_ = false;  ///< each as far ahead as it goes
-  bool marked_ = false;     ///< pieces end with marked operations, else with CTAs
+  bool marked_ = false;  ///< pieces end with marked operations, else with CTAs
 };
 
 }  // namespace strata

@@ -158,20 +158,3 @@ TEST_CASE("Sectors of a 4-bit mask are counted", "[tags]") {
     CHECK(count_sectors(mask) == (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1));
   }
 }
-
-TEST_CASE("TagArray: lines that were used again outlive newer ones until all were", "[tags]") {
-  TagArray tags(1, 4, true);
-  TagArray::Victim victim;
-  const auto use = [&tags](std::uint32_t tag) { tags.touch(tags.find(0, tag)); };
-  for (std::uint32_t tag = 1; tag <= 4; ++tag) tags.allocate(0, tag, victim);
-  use(1);
-  tags.allocate(0, 5, victim);
-  CHECK(victim.tag == 2);
-  use(3);
-  use(4);
-  tags.allocate(0, 6, victim);
-  CHECK(victim.tag == 5);  // the newest, but the only one used once
-  use(6);                  // now all were: the oldest use counts again
-  tags.allocate(0, 7, victim);
-  CHECK(victim.tag == 1);
-}
