@@ -25,7 +25,11 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
   expect_asked_type(row, c.type);
   c.rms = arguments.size() > 2 && integer_argument(arguments, 2) != 0;
   const RowMatrix matrix = row_matrix_of(row);
-  c.rows = row.grid ? row.grid->count() : matrix.rows;
+  c.rows = matrix.rows;
+  if (row.grid && row.grid->count() != c.rows) {
+    throw UnsupportedError(
+        fmt::format("{} CTAs do not fit the shape, which needs one for each of {} rows", row.grid->count(), c.rows));
+  }
   c.cols = matrix.cols;
   if (c.cols % 4 != 0) {
     throw UnsupportedError(fmt::format("{} columns; this kernel takes multiples of 4", c.cols));

@@ -113,6 +113,7 @@ BuiltKernel make(const LaunchRow& row, const TargetFacts& target) {
       fmt::format("{}softmax, {} x {}, {}", c.logarithm ? "log-" : "", c.rows, c.cols, to_string(c.form));
   if (c.causal_queries != 0) built.notes.push_back("a causal mask: half of the divisions take their slow path");
   built.warning = overruled_row_operator(row, "softmax");
+  if (built.warning.empty() && row.op == "softmax") built.warning = overruled_type(row, c.input);
   built.source = make_row_softmax(c);
   if (row.grid && row.grid->count() != built.source->launch().num_ctas()) {
     throw UnsupportedError(fmt::format("{} CTAs do not fit the shape, which needs {}", row.grid->count(),

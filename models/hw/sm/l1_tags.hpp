@@ -140,7 +140,9 @@ class L1Tags {
   }
   /// The way at one place of an order goes to another.
   static void move(std::uint32_t& order, std::uint32_t from, std::uint32_t to) {
-    const auto below = [](std::uint32_t place) { return (1U << (4 * place)) - 1; };
+    const auto below = [](std::uint32_t place) {
+      return static_cast<std::uint32_t>((std::uint64_t{1} << (4 * place)) - 1);
+    };
     const std::uint32_t way = nibble(order, from);
     const std::uint32_t rest = (order & below(from)) | (order >> 4 & ~below(from));  // seven places
     order = (rest & below(to)) | way << (4 * to) | (rest & ~below(to)) << 4;
